@@ -1,0 +1,61 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+/// One line a module, in reading order. A module may import only what stands here, and nothing here points upwards.
+let package = Package(
+    name: "waypulse",
+    products: [.executable(name: "waypulse", targets: ["waypulse"])],
+    targets: [
+        systemLibrary("CNghttp2", pkgConfig: "libnghttp2", debian: "libnghttp2-dev"),
+        systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
+        systemLibrary("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+        systemLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
+        systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+        .target(name: "CLinux"),
+        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+    ]
+        + module("Instruments")
+        + module("Configuration", imports: ["CYaml"])
+        + module("Telemetry", imports: ["CSimdjson"])
+        + module("Pacing", imports: ["Telemetry"])
+        + module("LiveActivities", imports: ["Telemetry"])
+        + module("Flow", imports: ["Pacing", "LiveActivities", "Telemetry"])
+        + module("HTTP2", imports: ["CNghttp2", "COpenSSL", "CLinux", "Instruments"])
+        + module(
+            "Delivery",
+            imports: ["HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments"])
+        + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
+        + module(
+            "Pipeline",
+            imports: [
+                "Streams", "Delivery", "HTTP2", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
+                "Instruments", "CLinux",
+            ])
+        + module("Operations", imports: ["CMicrohttpd", "CLinux", "Pipeline", "Instruments", "Configuration"])
+        + module(
+            "PushSimulator",
+            imports: ["HTTP2", "COpenSSL", "CMicrohttpd", "CLinux", "LiveActivities", "Telemetry", "Instruments"])
+        + module("FaultSimulation", imports: ["Flow", "LiveActivities", "Pacing", "Telemetry"])
+        + [
+            .executableTarget(
+                name: "waypulse",
+                dependencies: [
+                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2", "Flow",
+                    "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
+                ],
+                exclude: ["README.md"])
+        ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)
+
+func systemLibrary(_ name: String, pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+func module(_ name: String, imports: [Target.Dependency] = []) -> [Target] {
+    [
+        .target(name: name, dependencies: imports, exclude: ["README.md"]),
+        .testTarget(name: "\(name)Tests", dependencies: [.target(name: name)] + imports),
+    ]
+}

@@ -1,0 +1,3 @@
+#ifndef WAYPULSE_CSIMDJSON_H
+#define WAYPULSE_CSIMDJSON_H
+#endif
