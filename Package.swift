@@ -12,18 +12,21 @@ let package = Package(
         systemLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
         systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         .target(name: "CLinux"),
+        .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     ]
         + module("Instruments")
         + module("Configuration", imports: ["CYaml"])
-        + module("Telemetry", imports: ["CSimdjson"])
+        + module("Telemetry", imports: ["CSimdjson", "CMath"])
         + module("Pacing", imports: ["Telemetry"])
         + module("LiveActivities", imports: ["Telemetry"])
         + module("Flow", imports: ["Pacing", "LiveActivities", "Telemetry"])
         + module("HTTP2", imports: ["CNghttp2", "COpenSSL", "CLinux", "Instruments"])
         + module(
             "Delivery",
-            imports: ["HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments"])
+            imports: [
+                "HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments",
+            ])
         + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",
@@ -40,7 +43,8 @@ let package = Package(
             .executableTarget(
                 name: "waypulse",
                 dependencies: [
-                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2", "Flow",
+                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2",
+                    "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])

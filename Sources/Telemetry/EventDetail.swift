@@ -1,0 +1,82 @@
+/// The part of an event that is not on the hot path. Immutable, so it may be shared by activity and waiting update.
+public final class EventDetail: Sendable {
+    /// Names the configured application; nil means the only one.
+    public let app: String?
+    /// The merge patch for the content-state, `status` already folded in as `contentState.status`.
+    public let contentState: JSONObject?
+    public let alert: Alert?
+    public let relevanceScore: Double?
+    public let attributesType: String?
+    public let attributes: JSONObject?
+    /// Subject id that the activity follows.
+    public let follows: String?
+    public let target: StartTarget
+    /// A push-to-start token beside an update token, kept for renewal. (`target` holds it where it stands alone.)
+    public let renewalStartToken: PushToken?
+    public let fcmToken: String?
+    public let frequentUpdates: Bool?
+    public let dismissal: Dismissal?
+
+    public init(
+        app: String? = nil, contentState: JSONObject? = nil, alert: Alert? = nil, relevanceScore: Double? = nil,
+        attributesType: String? = nil, attributes: JSONObject? = nil, follows: String? = nil,
+        target: StartTarget = .none,
+        renewalStartToken: PushToken? = nil, fcmToken: String? = nil, frequentUpdates: Bool? = nil,
+        dismissal: Dismissal? = nil
+    ) {
+        self.app = app
+        self.contentState = contentState
+        self.alert = alert
+        self.relevanceScore = relevanceScore
+        self.attributesType = attributesType
+        self.attributes = attributes
+        self.follows = follows
+        self.target = target
+        self.renewalStartToken = renewalStartToken
+        self.fcmToken = fcmToken
+        self.frequentUpdates = frequentUpdates
+        self.dismissal = dismissal
+    }
+}
+
+/// Where an `activity.started` or a `token` event says that pushes go.
+public enum StartTarget: Sendable, Equatable {
+    case none
+    /// The update token of an activity that began on the phone (or the new one of a `token` event).
+    case updateToken(PushToken)
+    /// A push-to-start token: the activity is to be begun by push.
+    case startToken(PushToken)
+    /// The newest start token registered for this user and app.
+    case user(String)
+    /// Broadcast channel, base64.
+    case channel(String)
+}
+
+/// A device token as bytes (32 to 200): half the size of its hex form, and equal whatever the case of the letters was.
+public struct PushToken: Hashable, Sendable {
+    public let bytes: [UInt8]
+
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+public struct Alert: Sendable, Equatable {
+    /// String, or the localised form `{"loc-key", "loc-args"}` (Apple, "Starting and updating Live Activities with ActivityKit push notifications").
+    public let title: JSONValue?
+    public let body: JSONValue?
+    public let sound: String?
+
+    public init(title: JSONValue?, body: JSONValue?, sound: String?) {
+        self.title = title
+        self.body = body
+        self.sound = sound
+    }
+}
+
+/// When the ended activity leaves the Lock Screen.
+public enum Dismissal: Sendable, Equatable {
+    case immediate
+    /// Unix milliseconds.
+    case at(milliseconds: Int64)
+}
