@@ -3,15 +3,13 @@
 ///     configuration[Options.pacing.minInterval, attributesType: "DeliveryAttributes"]   // milliseconds
 ///     configuration[Options.app.keyFile, app: "courier"]
 public struct Configuration: Sendable {
-    var settings: [SettingKey: Setting]
-    /// The folder that relative paths of the file count from; nil where there is no file.
-    let folder: String?
+    var settings: [SettingKey: Setting] = [:]
     /// The ids under `apps`, in order of appearance.
-    public internal(set) var apps: [String]
+    public internal(set) var apps: [String] = []
     /// The names under `attributesTypes`, in order of appearance.
-    public internal(set) var attributesTypes: [String]
+    public internal(set) var attributesTypes: [String] = []
     /// What is legal and probably not meant; to be shown at the start.
-    public internal(set) var warnings: [ConfigurationFault]
+    public internal(set) var warnings: [ConfigurationFault] = []
 
     /// The app of events that name none: the only one there is.
     public var defaultApp: String? { apps.count == 1 ? apps[0] : nil }
@@ -68,14 +66,17 @@ struct SettingKey: Hashable {
 struct Setting: Sendable, Equatable {
     let value: OptionValue
     let origin: Origin
+    /// The value as it was written, where that was one word.
+    let written: String
 
-    init(_ value: OptionValue, _ origin: Origin) {
+    init(_ value: OptionValue, _ origin: Origin, written: String? = nil) {
         self.value = value
         self.origin = origin
+        self.written = written ?? value.yaml
     }
 
     init?(standardOf declaration: Declaration) {
         guard let value = declaration.standardValue else { return nil }
-        self.init(value, .standard)
+        self.init(value, .standard, written: value.isScalar ? declaration.standard : nil)
     }
 }

@@ -9,6 +9,13 @@ public struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConver
     public let problem: String
     public let remedy: String?
 
+    init(_ origin: Origin, key: String, _ problem: String, _ remedy: String?) {
+        self.origin = origin
+        self.key = key
+        self.problem = problem
+        self.remedy = remedy
+    }
+
     public var description: String {
         [origin.description, key].filter { !$0.isEmpty }.joined(separator: ": ")
             + ": " + problem + (remedy.map { "; " + $0 } ?? "")

@@ -57,3 +57,26 @@ extension Declaration {
         return value
     }
 }
+
+extension Kind {
+    /// A value to show where there is no default.
+    var example: String {
+        switch self {
+        case .flag: "true"
+        case .integer(let range): String(range.lowerBound)
+        case .number(let range, _): Quantity.text(number: range.lowerBound)
+        case .duration: "15s"
+        case .size: "64KiB"
+        case .choice(let words): words[0]
+        case .text(let rule): rule.example
+        case .path: "path/to/file"
+        case .secretFile: "secrets/AuthKey_A1B2C3D4E5.p8"
+        case .address: "127.0.0.1:9464"
+        case .speed: "1x"
+        case .list: "[note]"
+        case .numbers: "{etaTimestamp: 60}"
+        case .names(let keys, let values, _): "{\(keys?.first ?? "etaTimestamp"): \(values?.first ?? "field")}"
+        case .schema: "schemas/content-state.json"
+        }
+    }
+}

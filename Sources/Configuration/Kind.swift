@@ -27,20 +27,28 @@ enum Kind: Sendable {
 struct TextRule: Sendable {
     let says: String
     let pattern: String
+    let example: String
     let accepts: @Sendable (String) -> Bool
 
-    static let any = TextRule(says: "text", pattern: "^.+$") { !$0.isEmpty }
+    static let any = TextRule(says: "text", pattern: "^.+$", example: "orderId") { !$0.isEmpty }
 
     /// Apple's team and key ids.
-    static let appleId = TextRule(says: "ten capital letters and digits", pattern: "^[A-Z0-9]{10}$") {
+    static let appleId = TextRule(
+        says: "ten capital letters and digits", pattern: "^[A-Z0-9]{10}$", example: "A1B2C3D4E5"
+    ) {
         $0.utf8.count == 10 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
     }
 
-    static let bundleId = TextRule(says: "a bundle id such as com.example.app", pattern: "^[A-Za-z0-9.-]+$") {
+    static let bundleId = TextRule(
+        says: "a bundle id such as com.example.app", pattern: "^[A-Za-z0-9.-]+$", example: "com.example.courier"
+    ) {
         !$0.isEmpty && $0.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
     }
 
-    static let host = TextRule(says: "a host name or address, without scheme or port", pattern: "^[A-Za-z0-9.:_-]+$") {
+    static let host = TextRule(
+        says: "a host name or address, without scheme or port", pattern: "^[A-Za-z0-9.:_-]+$",
+        example: "push.example.com"
+    ) {
         !$0.isEmpty
             && $0.utf8.allSatisfy { isLetterOrDigit($0) || ".:_-".utf8.contains($0) }
     }

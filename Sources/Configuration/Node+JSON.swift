@@ -11,9 +11,9 @@ extension Node {
             }
             return JSONText.quoted(text)
         case .sequence(let items):
-            return "[" + items.map(\.json).joined(separator: ",") + "]"
+            return "[" + items.map(\.json).joined(separator: ", ") + "]"
         case .mapping(let entries):
-            return "{" + entries.map { JSONText.quoted($0.key) + ":" + $0.value.json }.joined(separator: ",") + "}"
+            return "{" + entries.map { JSONText.quoted($0.key) + ": " + $0.value.json }.joined(separator: ", ") + "}"
         }
     }
 }
