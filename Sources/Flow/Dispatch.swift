@@ -1,5 +1,6 @@
 import LiveActivities
 import Pacing
+import Telemetry
 
 /// A push that is to leave now. Its body is written into the buffer that the caller gave.
 public struct Dispatch: Sendable {
@@ -11,7 +12,7 @@ public struct Dispatch: Sendable {
     /// Nil where the target is no device token.
     public let headers: PushHeaders?
     /// Fields left out of the content-state to make it fit.
-    public let shed: [String]
+    public let shed: [FieldPath]
 }
 
 /// What a worker reports of a dispatch.

@@ -20,8 +20,10 @@ extension Lane {
             return Completion(
                 update: flight.update, fate: .unsent, reason: nil, alarm: nil, breaker: nil, isSuspicionAlarming: false)
         case .answered(let answer, let ageSeconds):
-            let reaction = settings.reactions.reaction(to: answer, of: attempt(flight, providerTokenAgeSeconds: ageSeconds))
-            let tally: WritableKeyPath<Tries, Int> = reaction.evidence == .sickServer ? \.serverErrors : \.connectionRefusals
+            let reaction = settings.reactions.reaction(
+                to: answer, of: attempt(flight, providerTokenAgeSeconds: ageSeconds))
+            let tally: WritableKeyPath<Tries, Int> =
+                reaction.evidence == .sickServer ? \.serverErrors : \.connectionRefusals
             return perform(reaction, on: flight, reason: answer.reason, tally: tally, at: moment)
         case .signalled(let signal):
             return perform(
@@ -41,7 +43,8 @@ extension Lane {
         return Attempt(
             event: event, serverErrors: flight.tries.serverErrors, unknownOutcomes: flight.tries.unknownOutcomes,
             connectionRefusals: flight.tries.connectionRefusals, throttles: throttles[update.activityIdentifier] ?? 0,
-            usualIntervalMilliseconds: settings.shard.pacing(attributesType: update.attributesType).minIntervalMilliseconds,
+            usualIntervalMilliseconds: settings.shard.pacing(attributesType: update.attributesType)
+                .minIntervalMilliseconds,
             providerTokenAgeSeconds: providerTokenAgeSeconds, random: random.next())
     }
 
@@ -54,7 +57,8 @@ extension Lane {
     }
 
     private func perform(
-        _ reaction: Reaction, on flight: InFlight, reason: APNsReason?, tally: WritableKeyPath<Tries, Int>, at moment: Moment
+        _ reaction: Reaction, on flight: InFlight, reason: APNsReason?, tally: WritableKeyPath<Tries, Int>,
+        at moment: Moment
     ) -> Completion {
         let update = flight.update
         let change = record(
@@ -96,7 +100,9 @@ extension Lane {
             hold(flight, milliseconds: 0, holdsNewer: false, tally: \.connectionRefusals, at: moment)
             return .held(milliseconds: 0)
         case .sendAgain, .unaffected:
-            hold(flight, milliseconds: sendAgainDelay(flight.tries), holdsNewer: false, tally: \.notProcessed, at: moment)
+            hold(
+                flight, milliseconds: sendAgainDelay(flight.tries), holdsNewer: false, tally: \.notProcessed, at: moment
+            )
             return .sendAgain
         case .retry(let milliseconds, let holdsNewer):
             hold(flight, milliseconds: milliseconds, holdsNewer: holdsNewer, tally: tally, at: moment)
@@ -124,7 +130,8 @@ extension Lane {
     private func sendAgainDelay(_ tries: Tries) -> Int64 {
         let beyond = tries.notProcessed - Lane.freeSendAgains
         guard beyond >= 0 else { return 0 }
-        return min(Lane.longestSendAgainDelayMilliseconds, Lane.firstSendAgainDelayMilliseconds << Int64(min(beyond, 10)))
+        return min(
+            Lane.longestSendAgainDelayMilliseconds, Lane.firstSendAgainDelayMilliseconds << Int64(min(beyond, 10)))
     }
 
     private func hold(
@@ -134,7 +141,11 @@ extension Lane {
         var tries = flight.tries
         tries[keyPath: tally] += 1
         let update = flight.update
-        shards[flight.shard].settle(update.ticket, .retry(holdsNewer: holdsNewer), at: moment.pacing)
+        shards[flight.shard].settle(
+            update.ticket,
+            .retry(
+                notBeforeMilliseconds: holdsNewer ? .max : moment.pacing.nowMilliseconds, holdsNewer: holdsNewer),
+            at: moment.pacing)
         pools[update.pool].retries.add(
             RetryQueue.Waiting(
                 ticket: update.ticket, shard: flight.shard, isUrgent: update.isUrgent, tries: tries,

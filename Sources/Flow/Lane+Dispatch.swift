@@ -71,9 +71,11 @@ extension Lane {
     ) -> (PushHeaders?, PayloadInfo)? {
         do throws(PayloadFault) {
             body.removeAll()
-            let info = try settings.types.writer(for: update.attributesType).write(push(update), into: &body)
+            let info = try PayloadWriter.write(
+                push(update), settings.types[update.attributesType], into: &body)
             guard let token = update.target.deviceToken else { return (nil, info) }
-            let staleAfterMilliseconds = settings.shard.pacing(attributesType: update.attributesType).staleAfterMilliseconds
+            let staleAfterMilliseconds = settings.shard.pacing(attributesType: update.attributesType)
+                .staleAfterMilliseconds
             let storage: PushHeaders.Storage = update.kind == .end ? .end : update.isUrgent ? .urgent : .routine
             let headers = PushHeaders(
                 token: token, apnsIdentifier: (update.apnsIdentifier.high, update.apnsIdentifier.low),
@@ -100,7 +102,8 @@ extension Lane {
             event: event, medium: update.target.isChannel ? .broadcast : .device,
             activityIdentifier: update.activityIdentifier, attributesType: update.attributesType,
             attributes: update.attributes, timestampSeconds: update.timestampSeconds, contentState: update.contentState,
-            staleDateSeconds: update.staleDateSeconds, dismissal: update.dismissal, relevanceScore: update.relevanceScore,
+            staleDateSeconds: update.staleDateSeconds, dismissal: update.dismissal,
+            relevanceScore: update.relevanceScore,
             alert: update.alert)
     }
 }

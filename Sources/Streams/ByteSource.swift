@@ -4,6 +4,8 @@ import Glibc
 protocol ByteSource: AnyObject {
     /// Reads up to `space.count` bytes; 0 means the end.
     func read(into space: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int
+    /// Whether `read` would return without waiting.
+    var isReadable: Bool { get }
 }
 
 /// A file, a pipe or standard input.
@@ -29,6 +31,11 @@ final class FileSource: ByteSource {
 
     deinit {
         if ownsDescriptor && descriptor >= 0 { close(descriptor) }
+    }
+
+    var isReadable: Bool {
+        var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&question, 1, 0) != 0
     }
 
     func read(into space: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {

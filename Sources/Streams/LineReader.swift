@@ -23,42 +23,53 @@ final class LineReader {
         outgrown.forEach { $0.deallocate() }
     }
 
-    /// The next line without its line feed, blank lines left out; nil at the end.
-    func next() throws(SourceFault) -> UnsafeRawBufferPointer? {
+    enum Fetch {
+        /// Without its line feed.
+        case line(UnsafeRawBufferPointer)
+        /// The source has no whole line at the moment.
+        case notYet
+        case end
+    }
+
+    /// The next line, blank ones left out.
+    ///
+    /// - Parameter waits: whether to block until the source has one; if not, there may be none yet.
+    func next(waits: Bool = true) throws(SourceFault) -> Fetch {
         outgrown.forEach { $0.deallocate() }
         outgrown.removeAll()
-        while let line = try line(from: &start, mayMove: true) {
-            if !LineReader.isBlank(line) { return line }
+        while true {
+            let fetch = try line(from: &start, mayMove: true, waits: waits)
+            if case .line(let line) = fetch, LineReader.isBlank(line) { continue }
+            return fetch
         }
-        return nil
     }
 
     /// Shows the lines after the current one until `body` returns false; nothing is consumed.
     func lookAhead(_ body: (UnsafeRawBufferPointer) -> Bool) throws(SourceFault) {
         var position = start
-        while let line = try line(from: &position, mayMove: false) {
+        while case .line(let line) = try line(from: &position, mayMove: false, waits: true) {
             if !LineReader.isBlank(line) && !body(line) { return }
         }
     }
 
     /// - Parameter mayMove: whether the bytes before `position` may be given up to make room.
-    private func line(from position: inout Int, mayMove: Bool) throws(SourceFault) -> UnsafeRawBufferPointer? {
+    private func line(from position: inout Int, mayMove: Bool, waits: Bool) throws(SourceFault) -> Fetch {
         var scanned = position
         while true {
             if let length = LineReader.lineFeed(in: buffer, scanned..<end) {
                 let line = UnsafeRawBufferPointer(rebasing: buffer[position..<length])
                 position = length + 1
-                return line
+                return .line(line)
             }
             scanned = end
             if isAtEnd {
-                guard position < end else { return nil }
+                guard position < end else { return .end }
                 let line = UnsafeRawBufferPointer(rebasing: buffer[position..<end])
                 position = end
-                return line
+                return .line(line)
             }
             if end - position > LineReader.maxLineBytes {
-                return try cutOff(at: &position)
+                return .line(try cutOff(at: &position))
             }
             if end == buffer.count {
                 if mayMove && position > 0 {
@@ -70,6 +81,7 @@ final class LineReader {
                     grow(keepingOld: !mayMove)
                 }
             }
+            guard waits || source.isReadable else { return .notYet }
             try fill()
         }
     }
@@ -88,7 +100,7 @@ final class LineReader {
     }
 
     /// The head of a line that is too long; the rest is read and forgotten, so that memory stays bounded.
-    private func cutOff(at position: inout Int) throws(SourceFault) -> UnsafeRawBufferPointer? {
+    private func cutOff(at position: inout Int) throws(SourceFault) -> UnsafeRawBufferPointer {
         let head = UnsafeRawBufferPointer(rebasing: buffer[position..<(position + LineReader.maxLineBytes)])
         let restStart = position + LineReader.maxLineBytes
         if end == buffer.count { grow(keepingOld: true) }

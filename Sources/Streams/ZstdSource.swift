@@ -22,6 +22,8 @@ final class ZstdSource: ByteSource {
         input.deallocate()
     }
 
+    var isReadable: Bool { inputPosition < inputCount || compressed.isReadable }
+
     func read(into space: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
         var output = ZSTD_outBuffer(dst: space.baseAddress, size: space.count, pos: 0)
         while output.pos == 0 {
