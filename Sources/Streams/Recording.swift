@@ -78,7 +78,9 @@ public final class Recording {
             event = .failure(error)
         }
         var time = received ?? .unknown
-        if received == nil, case .success(let event) = event { time = .stamped(milliseconds: event.timestampMilliseconds) }
+        if received == nil, case .success(let event) = event {
+            time = .stamped(milliseconds: event.timestampMilliseconds)
+        }
         return RecordingRecord(
             partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number, time: time, event: event,
             value: wrapped.value)

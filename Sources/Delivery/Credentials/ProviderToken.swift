@@ -9,29 +9,32 @@ public final class ProviderToken: Sendable {
         public let generation: UInt32
     }
 
-    /// What a report of `ExpiredProviderToken` led to.
-    public enum Renewal: Equatable, Sendable {
-        /// A newer token is there: resend with it on a fresh connection.
-        case renewed
-        /// The token is too young to have expired: this machine's clock or the provider's is wrong. Nothing was minted.
-        case tooYoung(ageMilliseconds: Int64)
-    }
-
     /// Apple staff advise one token for as near to an hour as possible; peers renew at 50 to 55 minutes.
-    public static let renewAfterMilliseconds: Int64 = 50 * 60_000
-    public static let shortestLifeMilliseconds: Int64 = 20 * 60_000
+    public static let standardRenewAfterMilliseconds: Int64 = 50 * 60_000
 
     private struct State {
         var bearer: Bearer
-        var mintedAtMilliseconds: Int64
+        var mintedAt: MintTime
+        /// Requests that left with the token before may still be under way.
+        var previousMintedAt: MintTime?
+    }
+
+    private struct MintTime {
+        let monotonicMilliseconds: Int64
+        let unixSeconds: Int64
     }
 
     public let teamIdentifier: String
     public let keyIdentifier: String
     private let key: SigningKey
+    private let renewAfterMilliseconds: Int64
     private let state: Mutex<State?>
 
-    public init(teamIdentifier: String, keyIdentifier: String, key: SigningKey) {
+    public init(
+        teamIdentifier: String, keyIdentifier: String, key: SigningKey,
+        renewAfterMilliseconds: Int64 = standardRenewAfterMilliseconds
+    ) {
+        self.renewAfterMilliseconds = renewAfterMilliseconds
         self.teamIdentifier = teamIdentifier
         self.keyIdentifier = keyIdentifier
         self.key = key
@@ -44,7 +47,7 @@ public final class ProviderToken: Sendable {
     public func bearer(monotonicMilliseconds: Int64, unixSeconds: Int64) throws(CredentialFault) -> Bearer {
         try withState { state throws(CredentialFault) in
             if let current = state,
-                monotonicMilliseconds - current.mintedAtMilliseconds < ProviderToken.renewAfterMilliseconds
+                monotonicMilliseconds - current.mintedAt.monotonicMilliseconds < renewAfterMilliseconds
             {
                 return current.bearer
             }
@@ -53,23 +56,31 @@ public final class ProviderToken: Sendable {
     }
 
     /// The provider called the token of this generation expired. Only the first of many such reports renews it.
+    ///
+    /// - Returns: whether this report did.
     public func expired(
         generation: UInt32, monotonicMilliseconds: Int64, unixSeconds: Int64
-    ) throws(CredentialFault) -> Renewal {
+    ) throws(CredentialFault) -> Bool {
         try withState { state throws(CredentialFault) in
-            guard let current = state, current.bearer.generation == generation else { return .renewed }
-            let ageMilliseconds = monotonicMilliseconds - current.mintedAtMilliseconds
-            guard ageMilliseconds >= ProviderToken.shortestLifeMilliseconds else {
-                return .tooYoung(ageMilliseconds: ageMilliseconds)
-            }
+            guard let current = state, current.bearer.generation == generation else { return false }
             _ = try mint(&state, monotonicMilliseconds, unixSeconds)
-            return .renewed
+            return true
         }
     }
 
-    /// Milliseconds since the token now in use was made; nil before the first.
-    public func ageMilliseconds(monotonicMilliseconds: Int64) -> Int64? {
-        state.withLock { $0.map { monotonicMilliseconds - $0.mintedAtMilliseconds } }
+    /// How old the token of this generation is; nil where it is no longer known. The monotonic clock decides, unless the machine slept:
+    /// then the wall clock has gone further.
+    public func ageMilliseconds(generation: UInt32, monotonicMilliseconds: Int64, unixSeconds: Int64) -> Int64? {
+        let mintedAt: MintTime? = state.withLock { state in
+            switch state {
+            case let state? where state.bearer.generation == generation: state.mintedAt
+            case let state? where state.bearer.generation == generation &+ 1: state.previousMintedAt
+            default: nil
+            }
+        }
+        return mintedAt.map {
+            max(monotonicMilliseconds - $0.monotonicMilliseconds, (unixSeconds - $0.unixSeconds) * 1_000)
+        }
     }
 
     private func withState<Result: Sendable>(
@@ -90,7 +101,10 @@ public final class ProviderToken: Sendable {
         let signature = Base64URL.encode(try key.sign(Array("\(header).\(claims)".utf8)))
         let bearer = Bearer(
             authorization: "bearer \(header).\(claims).\(signature)", generation: (state?.bearer.generation ?? 0) + 1)
-        state = State(bearer: bearer, mintedAtMilliseconds: monotonicMilliseconds)
+        state = State(
+            bearer: bearer,
+            mintedAt: MintTime(monotonicMilliseconds: monotonicMilliseconds, unixSeconds: unixSeconds),
+            previousMintedAt: state?.mintedAt)
         return bearer
     }
 }

@@ -68,7 +68,8 @@ final class ConnectionPool: ClientHandler {
             core.report(
                 .completed(
                     identifier: job.identifier,
-                    outcome: .answered(ProviderAnswer(status: 403, reason: .invalidProviderToken), providerTokenAgeSeconds: 0)))
+                    outcome: .answered(
+                        ProviderAnswer(status: 403, reason: .invalidProviderToken), providerTokenAgeSeconds: 0)))
         }
     }
 
@@ -140,7 +141,8 @@ final class ConnectionPool: ClientHandler {
         options.pingTimeoutMilliseconds = core.options.pingTimeoutMilliseconds
         options.maximumStreams = core.options.maxStreamsPerConnection
         let connection = ClientConnection(
-            loop: core.loop, host: settings.host, addresses: addresses, tls: settings.tls, options: options, handler: self)
+            loop: core.loop, host: settings.host, addresses: addresses, tls: settings.tls, options: options,
+            handler: self)
         connection.label = place
         slots[place].connection = connection
         slots[place].answers = 0
@@ -190,7 +192,11 @@ final class ConnectionPool: ClientHandler {
         log.info(
             "connected to the provider", .field("app", settings.app), .field("host", settings.host),
             .field("streamLimit", connection.streamLimit))
-        if let next = slots.indices.first(where: { slots[$0].connection == nil && !slots[$0].timer.isScheduled }) { open(next) }
+        if let next = slots.indices.first(where: {
+            slots[$0].connection == nil && slots[$0].timer.deadlineMilliseconds == nil
+        }) {
+            open(next)
+        }
         core.turnHasNews()
     }
 
@@ -223,7 +229,8 @@ final class ConnectionPool: ClientHandler {
         let generation = flights[tag]?.tokenGeneration ?? 0
         let ageMilliseconds =
             settings.providerToken.ageMilliseconds(
-                generation: generation, monotonicMilliseconds: core.loop.nowMilliseconds, unixSeconds: UnixTime.seconds()) ?? 0
+                generation: generation, monotonicMilliseconds: core.loop.nowMilliseconds,
+                unixSeconds: UnixTime.seconds()) ?? 0
         let reaction = reactions.reaction(
             to: answer, of: Attempt(event: .update, providerTokenAgeSeconds: ageMilliseconds / 1_000))
         if isCurrent(connection) {
@@ -242,7 +249,7 @@ final class ConnectionPool: ClientHandler {
     private func finish(_ tag: UInt64, _ outcome: DispatchOutcome, _ ending: DeliveryInstruments.Ending) {
         core.instruments.requests.add(1, ending)
         if let flight = flights.removeValue(forKey: tag) {
-            core.instruments.requestDuration.record(core.loop.nowMilliseconds - flight.submittedAtMilliseconds)
+            core.requestDuration.record(core.loop.nowMilliseconds - flight.submittedAtMilliseconds)
         }
         core.report(.completed(identifier: tag, outcome: outcome))
     }
@@ -266,7 +273,8 @@ final class ConnectionPool: ClientHandler {
     private func renew(_ generation: UInt32) {
         do throws(CredentialFault) {
             let renewed = try settings.providerToken.expired(
-                generation: generation, monotonicMilliseconds: core.loop.nowMilliseconds, unixSeconds: UnixTime.seconds())
+                generation: generation, monotonicMilliseconds: core.loop.nowMilliseconds,
+                unixSeconds: UnixTime.seconds())
             if renewed { core.instruments.credentialRenewals.add(1) }
         } catch {
             log.error("the provider token cannot be renewed", .error(error), .field("app", settings.app))
@@ -279,7 +287,7 @@ final class ConnectionPool: ClientHandler {
         core.turnHasNews()
         core.instruments.connections.add(1, .goAway)
         slots[connection.label].sawGoAway.insert(ObjectIdentifier(connection))
-        let reason = ProviderAnswer(status: 0, body: debugData, retryAfter: nil).reason
+        let reason = APNsReason(goAwayDebugData: debugData)
         log.info(
             "the provider closes a connection", .field("app", settings.app), .field("reason", reason?.name ?? "none"),
             .field("errorCode", errorCode))

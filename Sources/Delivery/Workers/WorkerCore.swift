@@ -7,12 +7,14 @@ final class WorkerCore: EventSource {
     let loop: EventLoop
     let options: DeliveryOptions
     let instruments: DeliveryInstruments
+    let requestDuration: HistogramWriter<NoLabel>
     let resolver: Resolver
     var random: SplitMix
     private let inbox: Worker.Inbox
     private let deliver: @Sendable ([Report]) -> Void
     private var pools: [ConnectionPool] = []
     private var reports: [Report] = []
+    private var isEndOfTurnAsked = false
 
     init(
         loop: EventLoop, inbox: Worker.Inbox, pools: [PoolSettings], options: DeliveryOptions,
@@ -22,11 +24,14 @@ final class WorkerCore: EventSource {
         self.inbox = inbox
         self.options = options
         self.instruments = instruments
+        requestDuration = instruments.requestDuration.writer()
         deliver = reports
         resolver = Resolver(loop: loop)
         random = SplitMix(seed: UInt64.random(in: .min ... .max))
         super.init()
-        self.pools = pools.enumerated().map { ConnectionPool(index: $0.offset, settings: $0.element, core: self, log: log) }
+        self.pools = pools.enumerated().map {
+            ConnectionPool(index: $0.offset, settings: $0.element, core: self, log: log)
+        }
     }
 
     func start() {
@@ -39,11 +44,19 @@ final class WorkerCore: EventSource {
     }
 
     func report(_ report: Report) {
-        if reports.isEmpty { loop.callAtEndOfTurn(self) }
+        turnHasNews()
         reports.append(report)
     }
 
+    /// What was learnt in this turn is told at its end, in one batch.
+    func turnHasNews() {
+        guard !isEndOfTurnAsked else { return }
+        isEndOfTurnAsked = true
+        loop.callAtEndOfTurn(self)
+    }
+
     override func endOfTurn() {
+        isEndOfTurnAsked = false
         for pool in pools { pool.reportStreams() }
         var batch: [Report] = []
         swap(&batch, &reports)

@@ -55,7 +55,9 @@ extension ActivityTypeSettings {
                 contentStateSchema: contentStateSchema, attributesSchema: attributesSchema,
                 contentStateDates: contentStateDates, attributesDates: attributesDates,
                 shed: configuration[options.shed, attributesType: name].map { FieldPath($0) },
-                activityIdentifierField: configuration[options.activityIdAttribute, attributesType: name].map { FieldPath($0) },
+                activityIdentifierField: configuration[options.activityIdAttribute, attributesType: name].map {
+                    FieldPath($0)
+                },
                 suppliedFields: [pacing.sequenceField] + pacing.positionFields.map(\.field))
         } catch {
             throw SettingFault(
@@ -81,7 +83,7 @@ private func schema(
         }
     }
     do throws(EventFault) {
-        return try bytes.withUnsafeBytes { bytes throws(EventFault) in try JSONParser.parse(bytes) }
+        return try JSONParser.parse(String(decoding: bytes, as: UTF8.self), maximumBytes: SmallFile.maxBytes)
     } catch {
         throw SettingFault(key: key, problem: "is no JSON: \(error.explanation)", remedy: "name a JSON Schema file")
     }
