@@ -146,7 +146,7 @@ extension ClientConnection {
     }
 
     fileprivate func neverOpened(_ streamID: Int32) {
-        slots.forEach { slot in
+        slots.visitAll { slot in
             if slot.pointee.state != .free, slot.pointee.streamID == streamID {
                 release(slot, errorCode: HTTP2Error.noError)
             }

@@ -69,7 +69,7 @@ extension ClientConnection {
     /// Gives a request up: resets its stream and completes it as `.unknown(.cancelled)`, or as `.neverWritten` if that is certain.
     /// Looks through all open requests.
     public func cancel(tag: UInt64) {
-        slots.forEach { slot in
+        slots.visitAll { slot in
             if slot.pointee.state == .open, slot.pointee.tag == tag { abandon(slot, .cancelled) }
         }
     }
@@ -77,11 +77,11 @@ extension ClientConnection {
     /// One timer for all: it looks through the open requests, and then sleeps until the earliest deadline that it saw.
     func expireRequests() {
         let now = loop.nowMilliseconds
-        slots.forEach { slot in
+        slots.visitAll { slot in
             if slot.pointee.state == .open, slot.pointee.deadlineMilliseconds <= now { abandon(slot, .deadline) }
         }
         var earliest = Int64.max
-        slots.forEach { slot in
+        slots.visitAll { slot in
             if slot.pointee.state == .open { earliest = min(earliest, slot.pointee.deadlineMilliseconds) }
         }
         if earliest < .max, phase != .closed { deadlineTimer.schedule(atMilliseconds: earliest) }
@@ -107,7 +107,7 @@ extension ClientConnection {
     /// The peer allows fewer streams than nghttp2 still wants to open: back to the owner, who knows newer news or another connection.
     func giveBackUnsent() {
         guard slots.usedCount > streamLimit, let session else { return }
-        slots.forEach { slot in
+        slots.visitAll { slot in
             guard slot.pointee.state == .open, !slot.pointee.isSerialised else { return }
             nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.pointee.streamID, HTTP2Error.cancel)

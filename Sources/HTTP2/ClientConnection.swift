@@ -210,7 +210,7 @@ public final class ClientConnection: EventSource {
             // Not what the session still holds: a request that was not written must not leave after it has been given back.
             transport.sayGoodbye()
         }
-        slots.forEach { slot in
+        slots.visitAll { slot in
             if slot.pointee.state == .open { complete(slot, outcomeAtClose(slot)) }
         }
         if let session { nghttp2_session_del(session) }

@@ -96,7 +96,7 @@ final class StreamSlots {
     private(set) var usedCount = 0
 
     deinit {
-        forEach { slot in
+        visitAll { slot in
             slot.pointee.template?.release()
             slot.pointee.request.free()
             slot.pointee.responseFields.free()
@@ -132,7 +132,7 @@ final class StreamSlots {
         usedCount += 1
     }
 
-    func forEach(_ body: (UnsafeMutablePointer<StreamSlot>) -> Void) {
+    func visitAll(_ body: (UnsafeMutablePointer<StreamSlot>) -> Void) {
         // By index: the body may submit, which may add a chunk.
         var index: Int32 = 0
         while Int(index) < chunks.count * Self.chunkSlots {
