@@ -1,7 +1,7 @@
 /// What somebody probably meant.
-enum NearestMatch {
+public enum NearestMatch {
     /// The word closest to `word`, if it is close enough to be a misspelling.
-    static func of(_ word: String, in words: [String]) -> String? {
+    public static func of(_ word: String, in words: [String]) -> String? {
         let lowered = Array(asciiLowercased(word).utf8)
         var best: (word: String, distance: Int)?
         for candidate in words {

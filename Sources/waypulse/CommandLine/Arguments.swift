@@ -53,7 +53,8 @@ struct Arguments {
         guard let text = value(flag) else { return standard }
         guard let number = Int(text), range.contains(number) else {
             throw CommandFault(
-                .usage, "\(flag.name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
+                .usage,
+                "\(flag.name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
         }
         return number
     }

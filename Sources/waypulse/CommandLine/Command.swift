@@ -1,10 +1,20 @@
+struct Example {
+    let command: String
+    let meaning: String
+
+    init(_ command: String, _ meaning: String) {
+        self.command = command
+        self.meaning = meaning
+    }
+}
+
 /// A command of the program: what its help says and what it does.
 protocol Command {
     /// As it is typed after `waypulse`, for example `simulate apns`.
     static var name: String { get }
     static var summary: String { get }
     /// Examples come first in the help: they are what a reader looks for.
-    static var examples: [(command: String, meaning: String)] { get }
+    static var examples: [Example] { get }
     /// What follows the flags, for example `RECORDING…`; empty where nothing does.
     static var operands: String { get }
     static var details: String { get }
@@ -21,13 +31,16 @@ extension Command {
         for example in examples {
             text += "  \(example.command)\n      \(example.meaning)\n"
         }
-        text += "\nusage: waypulse \(name)\(flags.isEmpty ? "" : " [options]")\(operands.isEmpty ? "" : " \(operands)")\n"
+        text +=
+            "\nusage: waypulse \(name)\(flags.isEmpty ? "" : " [options]")\(operands.isEmpty ? "" : " \(operands)")\n"
         if !details.isEmpty { text += "\n\(details)\n" }
         text += "\noptions:\n"
-        let rows = (flags + [.help]).map { ($0.value.map { value in "\($0.name) \(value)" } ?? $0.name, $0.text) }
-        let width = rows.map(\.0.count).max() ?? 0
-        for (name, text_) in rows {
-            text += "  \(name)\(String(repeating: " ", count: width - name.count))  \(text_)\n"
+        let rows: [(name: String, meaning: String)] = (flags + [.help]).map { flag in
+            (flag.value.map { "\(flag.name) \($0)" } ?? flag.name, flag.text)
+        }
+        let width = rows.map(\.name.count).max() ?? 0
+        for row in rows {
+            text += "  \(row.name)\(String(repeating: " ", count: width - row.name.count))  \(row.meaning)\n"
         }
         return text
     }

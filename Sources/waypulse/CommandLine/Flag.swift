@@ -6,7 +6,7 @@ struct Flag {
     let value: String?
     let text: String
 
-    init(_ name: String, _ value: String? = nil, _ text: String) {
+    init(_ name: String, value: String? = nil, _ text: String) {
         self.name = name
         self.value = value
         self.text = text
@@ -14,6 +14,6 @@ struct Flag {
 
     static let help = Flag("--help", "Show this help")
     static let json = Flag("--json", "Print the result as JSON")
-    static let config = Flag("--config", "FILE", "Read the configuration from this YAML file")
-    static let set = Flag("--set", "KEY=VALUE", "Set one option, for example pacing.deadbandMeters=50; may be repeated")
+    static let config = Flag("--config", value: "FILE", "Read the configuration from this YAML file")
+    static let set = Flag("--set", value: "KEY=VALUE", "Set one option, for example pacing.deadbandMeters=50; may be repeated")
 }
