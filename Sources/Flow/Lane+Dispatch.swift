@@ -69,6 +69,13 @@ extension Lane {
     private func write(
         _ update: Update, into body: inout ByteBuffer, shard: Int, at moment: Moment
     ) -> (PushHeaders?, PayloadInfo)? {
+        if update.target.isChannel && !settings.broadcasts {
+            refuse(
+                update, shard: shard, name: "broadcast_unsupported",
+                "the activity follows a broadcast channel, which this version cannot publish to; give it an update token",
+                at: moment)
+            return nil
+        }
         do throws(PayloadFault) {
             body.removeAll()
             let info = try PayloadWriter.write(
@@ -85,10 +92,14 @@ extension Lane {
                     staleAfterSeconds: staleAfterMilliseconds / 1_000))
             return (headers, info)
         } catch {
-            shards[shard].settle(update.ticket, .refused, at: moment.pacing)
-            unpushable.append(Unpushable(update: update, name: error.name, explanation: error.explanation))
+            refuse(update, shard: shard, name: error.name, error.explanation, at: moment)
             return nil
         }
+    }
+
+    private func refuse(_ update: Update, shard: Int, name: String, _ explanation: String, at moment: Moment) {
+        shards[shard].settle(update.ticket, .refused, at: moment.pacing)
+        unpushable.append(Unpushable(update: update, name: name, explanation: explanation))
     }
 
     private func push(_ update: Update) -> Push {

@@ -8,6 +8,8 @@ public struct LaneSettings: Sendable {
     public var types: ActivityTypes
     public var reactions = ReactionTable()
     public var breaker = Breaker.Settings()
+    /// Whether broadcast pushes can be delivered; where not, an update for a channel is refused by name.
+    public var broadcasts = true
     /// Jitter comes from this.
     public var seed: UInt64 = 0
 
@@ -119,6 +121,36 @@ public final class Lane {
     public var eachShard: some Sequence<Shard> { shards }
 
     public func breakerState(pool: Int) -> Breaker.State { pools[pool].breaker.state }
+
+    public var openBreakers: Int { pools.count { $0.breaker.state != .closed } }
+
+    /// Whether no pool can send, and each for its credential.
+    public var isEveryCredentialRefused: Bool {
+        pools.allSatisfy { pool in
+            switch pool.breaker.state {
+            case .open(.credential, _), .probing(.credential): true
+            default: false
+            }
+        }
+    }
+
+    /// Whether an update waits for nothing but a free stream (or a breaker, or its turn).
+    public func hasReady(onlyUrgent: Bool = false) -> Bool {
+        for pool in pools.indices {
+            if pools[pool].retries.hasDue(urgent: true) || (!onlyUrgent && pools[pool].retries.hasDue(urgent: false)) {
+                return true
+            }
+            for shard in shards {
+                if let ready = shard.ready(pool: pool), ready.isUrgent || !onlyUrgent { return true }
+            }
+        }
+        return false
+    }
+
+    /// Nothing is under way, and nothing would ever leave without a further event.
+    public var isIdle: Bool {
+        inFlight.isEmpty && retryCount == 0 && nextPacingDueMilliseconds == nil && !hasReady()
+    }
 
     /// The updates refused before they became pushes since the last call.
     public func takeUnpushable() -> [Unpushable] {
