@@ -34,7 +34,8 @@ extension Configuration {
         let isEmpty = value == "[]" || value == "{}"
         return YamlWriter.Line(
             value: isEmpty ? declaration.kind.example : value ?? declaration.kind.example,
-            isExample: value == nil, above: "\(declaration.text) Takes \(declaration.kind.says).", beside: nil)
+            isExample: value == nil,
+            above: [declaration.text, declaration.kind.note].compactMap { $0 }.joined(separator: " "), beside: nil)
     }
 }
 

@@ -30,6 +30,16 @@ extension Configuration {
         guard let setting else { return nil }
         var origin = setting.origin.description
         if case .secretFile = declaration.kind { origin += ", its content is never shown" }
-        return YamlWriter.Line(value: setting.value.yaml, isExample: false, above: nil, beside: origin)
+        return YamlWriter.Line(
+            value: Self.asWritten(setting, declaration.kind), isExample: false, above: nil, beside: origin)
+    }
+
+    /// `180s` and not `3m` where somebody wrote so; free text is quoted where YAML needs it.
+    private static func asWritten(_ setting: Setting, _ kind: Kind) -> String {
+        switch (kind, setting.value) {
+        case (.choice, _), (.address, _): setting.written
+        case (_, .text), (_, .list), (_, .numbers), (_, .names), (_, .schema): setting.value.yaml
+        default: setting.written
+        }
     }
 }

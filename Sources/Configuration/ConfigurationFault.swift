@@ -17,8 +17,9 @@ public struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConver
     }
 
     public var description: String {
-        [origin.description, key].filter { !$0.isEmpty }.joined(separator: ": ")
-            + ": " + problem + (remedy.map { "; " + $0 } ?? "")
+        // A flag names its option already.
+        let place = origin == .flag(key: key) ? [origin.description] : [origin.description, key]
+        return place.filter { !$0.isEmpty }.joined(separator: ": ") + ": " + problem + (remedy.map { "; " + $0 } ?? "")
     }
 }
 

@@ -9,8 +9,10 @@ extension Merge {
             if let declaration = VariableName.general[variable] {
                 take(text, SettingKey(declaration, below: nil), declaration, .environment(variable: variable))
             } else if !takeBelowSubject(variable, text) {
-                let known = VariableName.general.keys.sorted()
-                let remedy = NearestMatch.of(variable, in: known).map { "did you mean \($0)?" }
+                let known = VariableName.general.values.map { declaration in
+                    (section: VariableName.of(declaration.section), name: VariableName.shouted(declaration.name))
+                }
+                let remedy = NearestMatch.of(variable, inSections: known.sorted(by: <)).map { "did you mean \($0)?" }
                 faults.append(
                     ConfigurationFault(
                         .environment(variable: variable), key: "", "unknown variable", remedy ?? "unset it"))

@@ -94,15 +94,16 @@ struct FlagTarget {
             parts.removeFirst(2)
             scopes = subject == .apps ? [.app] : [.overridable, .attributesType]
         }
-        let keys = Options.all.filter { scopes.contains($0.scope) }.map(\.key)
+        let options = Options.all.filter { scopes.contains($0.scope) }
+        let keys = options.map(\.key)
         let key = parts.joined(separator: ".")
+        if keys.contains(where: { $0.hasPrefix(key + ".") }) { return "name an option below it" }
         if let same = keys.first(where: { asciiLowercased($0) == asciiLowercased(key) }) {
             return "upper and lower case count, write \(prefix)\(same)"
         }
-        if let nearest = NearestMatch.of(key, in: keys) { return "did you mean \(prefix)\(nearest)?" }
-        if let elsewhere = keys.first(where: { $0.hasSuffix("." + key) }) {
-            return "did you mean \(prefix)\(elsewhere)?"
-        }
-        return keys.contains { $0.hasPrefix(key + ".") } ? "name an option below it" : nil
+        let paths = options.map { (section: $0.section, name: $0.name) }
+        if let nearest = NearestMatch.of(key, inSections: paths) { return "did you mean \(prefix)\(nearest)?" }
+        let elsewhere = keys.first { $0.hasSuffix("." + key) }
+        return elsewhere.map { "did you mean \(prefix)\($0)?" }
     }
 }

@@ -22,6 +22,17 @@ extension Kind {
         }
     }
 
+    /// What a name, a default and a sentence do not already say; nil where they do.
+    var note: String? {
+        switch self {
+        case .choice(let words) where words.count > 1: "One of \(words.joined(separator: ", "))."
+        case .integer(let range): "\(range.lowerBound) to \(range.upperBound)."
+        case .duration(let range, false) where range.lowerBound > 1:
+            "\(Quantity.text(milliseconds: range.lowerBound)) to \(Quantity.text(milliseconds: range.upperBound))."
+        default: nil
+        }
+    }
+
     var takesOff: Bool {
         switch self {
         case .number(_, let orOff), .duration(_, let orOff), .address(let orOff), .names(_, _, let orOff): orOff

@@ -21,6 +21,11 @@ public struct Declaration: Sendable {
     let standard: String?
     /// An app without it cannot be used.
     let isRequired: Bool
+
+    /// The key's last part.
+    var name: String { key.split(separator: ".").last.map(String.init) ?? key }
+    /// What stands before it, with its dot.
+    var section: String { String(key.dropLast(name.count)) }
 }
 
 /// A declaration with the type its value is read as, so that a misspelt key or a wrong type does not compile.

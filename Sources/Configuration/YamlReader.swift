@@ -117,14 +117,22 @@ struct YamlReader {
         do throws(YamlEvents.Unreadable) {
             return try events.next()
         } catch {
-            let remedy: String? =
-                switch (error.byte, error.problem) {
-                case (UInt8(ascii: "\t"), _): "indent with blanks, not tabs"
-                case (_, "could not find expected ':'"): "write a colon and a blank after each key"
-                case (_, let problem) where problem.contains("UTF-8"): "store the file as UTF-8"
-                default: nil
-                }
+            let remedy = Self.remedy(error)
             throw fault(error.mark, [], "is not YAML here: \(error.problem)", remedy)
+        }
+    }
+
+    /// libyaml names what it expected; this names the slip of the pen that usually causes it.
+    private static func remedy(_ error: YamlEvents.Unreadable) -> String? {
+        if error.byte == UInt8(ascii: "\t") { return "indent with blanks, not tabs" }
+        return switch error.problem {
+        case "could not find expected ':'", "mapping values are not allowed in this context":
+            "write a blank after each colon, and check the indentation"
+        case "did not find expected key": "check the indentation"
+        case "found unexpected end of stream": "close the quotes"
+        case "did not find expected ',' or '}'", "did not find expected ',' or ']'": "close the bracket"
+        case let problem where problem.contains("UTF-8"): "store the file as UTF-8"
+        default: nil
         }
     }
 

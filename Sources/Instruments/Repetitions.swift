@@ -23,6 +23,7 @@ struct Repetitions {
     /// Messages are literals, so a program has a few hundred; the limit only bounds a mistake.
     let maxKinds = 1024
     private var windows: [Kind: Window] = [:]
+    var kinds: Int { windows.count }
 
     mutating func admit(_ kind: Kind, nowMilliseconds: Int64) -> Verdict {
         guard var window = windows[kind] else {
