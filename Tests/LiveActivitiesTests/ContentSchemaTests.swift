@@ -117,7 +117,9 @@ struct SchemaDateTests {
         #expect(try !fits(schema, .unix, "1795953600.5"))
     }
 
-    @Test("what is no date never fits, with or without a schema", arguments: [#"{}"#, #"{"properties":{"eta":{"type":["string","number","boolean"]}}}"#])
+    @Test(
+        "what is no date never fits, with or without a schema",
+        arguments: [#"{}"#, #"{"properties":{"eta":{"type":["string","number","boolean"]}}}"#])
     func noDate(schema: String) throws {
         for value in ["true", #""soon""#, "1795953600000", #"{"seconds":1}"#] {
             #expect(try !fits(schema, .unix, value), "\(value)")

@@ -23,9 +23,8 @@ struct PayloadPropertyTests {
     }
 
     private func text(_ random: inout SeededGenerator) -> String {
-        let length = Int.random(in: 0..<10, using: &random) == 0 ? 1_500 : 12
         var text = String.UnicodeScalarView()
-        for _ in 0..<Int.random(in: 0...length, using: &random) {
+        for _ in 0..<Int.random(in: 0...12, using: &random) {
             let limit: UInt32 = [0x80, 0x800, 0xD800, 0x11_0000].randomElement(using: &random)!
             text.append(Unicode.Scalar(UInt32.random(in: 0..<limit, using: &random)) ?? "\"")
         }
@@ -40,11 +39,20 @@ struct PayloadPropertyTests {
         return object
     }
 
+    /// At the top of every fourth state something large that may be left out, at that of every eighth something that may not.
+    private func contentState(_ random: inout SeededGenerator) -> ContentState {
+        var object = object(&random, depth: 0)
+        for (name, share) in [("note", 4), ("status", 8)] where Int.random(in: 0..<share, using: &random) == 0 {
+            object[name] = .string(String(repeating: "é", count: .random(in: 1_500...2_500, using: &random)))
+        }
+        return ContentState(object)
+    }
+
     private func push(_ random: inout SeededGenerator) -> Push {
         Push(
             event: Push.Event.allCases.randomElement(using: &random)!, activityIdentifier: text(&random),
             attributesType: "T", attributes: object(&random, depth: 2), timestampSeconds: 1_795_953_600,
-            contentState: ContentState(object(&random, depth: 0)),
+            contentState: contentState(&random),
             staleDateSeconds: .random(using: &random) ? 1_795_953_780 : nil,
             dismissal: [nil, .immediate, .at(milliseconds: 1_795_957_200_000)].randomElement(using: &random)!,
             relevanceScore: .random(using: &random) ? .random(in: -1e9...1e9, using: &random) : nil,
