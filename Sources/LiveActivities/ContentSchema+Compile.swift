@@ -57,6 +57,7 @@ private struct SchemaCompiler {
             throw SchemaFault(pointer: pointer, problem: "must be a schema: an object, true or false")
         }
         try checkRanges(node, at: pointer)
+        allowSupplied(supplied, in: &node)
         try declareDates(dates, in: &node, at: pointer)
         return node
     }
@@ -168,6 +169,14 @@ private struct SchemaCompiler {
         }
         if let allowed = node.allowed, allowed.isEmpty {
             throw SchemaFault(pointer: pointer, problem: "has a const that its enum does not allow")
+        }
+    }
+
+    /// What is written when an update leaves is no fault of the producer's, and the phone ignores members that it does not know.
+    private func allowSupplied(_ supplied: FieldTree?, in node: inout SchemaNode) {
+        guard node.isClosed, let supplied else { return }
+        for child in supplied.children where node.property(child.name) == nil {
+            node.properties.append(SchemaNode.Property(name: child.name, node: SchemaNode()))
         }
     }
 

@@ -9,7 +9,10 @@ extension PayloadWriter {
         try check(push.timestampSeconds, "timestamp")
         if push.event != .end, let staleDate = push.staleDateSeconds { try check(staleDate, "stale-date") }
         if push.event == .end, let dismissal = push.dismissal {
-            try check(dismissal.seconds(sentAtSeconds: push.timestampSeconds), "dismissal-date")
+            // However far back it lies: past means at once.
+            guard dismissal.seconds(sentAtSeconds: push.timestampSeconds) < limitSeconds else {
+                throw .looksLikeMilliseconds(field: "dismissal-date")
+            }
         }
         if let score = push.relevanceScore, !score.isFinite { throw .notFinite(field: "relevance-score") }
         if let alert = push.alert {

@@ -5,6 +5,11 @@ public struct PayloadInfo: Equatable, Sendable {
     public let bytes: Int
     /// Fields of the content-state that were left out to make it fit, in the order of `shed`.
     public let shed: [FieldPath]
+
+    public init(bytes: Int, shed: [FieldPath]) {
+        self.bytes = bytes
+        self.shed = shed
+    }
 }
 
 /// Writes the JSON body of a push: compact, its keys always in the same order, its size known before anything leaves.

@@ -63,14 +63,17 @@ public struct Reaction: Equatable, Sendable {
     public var credential: CredentialFate
     public var evidence: Breaker.Evidence
     public var alarm: Alarm?
+    /// What is to be counted in the `Attempt` with which the same content goes again.
+    public var counts: Attempt.Counter?
     /// From `retry-after`: a pause that this begins or prolongs lasts at least so long.
     public var leastPauseMilliseconds: Int64
 
     public init(
         update: UpdateFate, token: TokenFate = .keep, connection: ConnectionFate = .keep,
         credential: CredentialFate = .keep, evidence: Breaker.Evidence, alarm: Alarm? = nil,
-        leastPauseMilliseconds: Int64 = 0
+        counts: Attempt.Counter? = nil, leastPauseMilliseconds: Int64 = 0
     ) {
+        self.counts = counts
         self.leastPauseMilliseconds = leastPauseMilliseconds
         self.update = update
         self.token = token
@@ -78,39 +81,5 @@ public struct Reaction: Equatable, Sendable {
         self.credential = credential
         self.evidence = evidence
         self.alarm = alarm
-    }
-}
-
-/// What is known of the request that got the answer or the signal.
-public struct Attempt: Sendable {
-    public var event: Push.Event
-    /// Earlier 5xx answers to this content.
-    public var serverErrors: Int
-    /// Earlier unknown outcomes of this content.
-    public var unknownOutcomes: Int
-    /// Earlier answers to this content that asked for another provider token or connection.
-    public var connectionRefusals: Int
-    /// 429 `TooManyRequests` in a row to this target.
-    public var throttles: Int
-    /// From which a throttled target is slowed.
-    public var usualIntervalMilliseconds: Int64
-    /// Age, by our monotonic clock, of the provider token that the request carried (not of the newest one).
-    public var providerTokenAgeSeconds: Int64
-    /// Spreads delays; any value will do.
-    public var random: UInt64
-
-    public init(
-        event: Push.Event, serverErrors: Int = 0, unknownOutcomes: Int = 0, connectionRefusals: Int = 0,
-        throttles: Int = 0, usualIntervalMilliseconds: Int64 = 15_000, providerTokenAgeSeconds: Int64 = 0,
-        random: UInt64 = 0
-    ) {
-        self.event = event
-        self.serverErrors = serverErrors
-        self.unknownOutcomes = unknownOutcomes
-        self.connectionRefusals = connectionRefusals
-        self.throttles = throttles
-        self.usualIntervalMilliseconds = usualIntervalMilliseconds
-        self.providerTokenAgeSeconds = providerTokenAgeSeconds
-        self.random = random
     }
 }

@@ -25,17 +25,20 @@ extension ProviderAnswer {
 }
 
 extension ReactionTable {
-    /// Minting is allowed from 20 minutes on and helps from then on; but a token that APNs should still take means that one of the
-    /// two clocks is wrong. A connection that has seen an expired token stays refused, so another one in every case.
+    /// A connection that has seen an expired token stays refused, so another one and once more in every case. Minting is allowed
+    /// from 20 minutes on and helps from then on; but a token that APNs should still take means that one of the two clocks is
+    /// wrong.
     func providerTokenExpired(_ answer: ProviderAnswer, _ attempt: Attempt) -> Reaction {
         let alarm: Reaction.Alarm? = attempt.providerTokenAgeSeconds < providerTokenLifeSeconds ? .clock : nil
-        guard attempt.providerTokenAgeSeconds >= renewalFloorSeconds, attempt.connectionRefusals == 0 else {
+        guard attempt.connectionRefusals == 0 else {
             var fault = Reaction.credentialFault(answer, connection: .retire)
             fault.alarm = alarm ?? .credential
             return fault
         }
         return Reaction(
-            update: .atOnce, connection: .retire, credential: .renew, evidence: .none, alarm: alarm)
+            update: .atOnce, connection: .retire,
+            credential: attempt.providerTokenAgeSeconds >= renewalFloorSeconds ? .renew : .keep, evidence: .none,
+            alarm: alarm, counts: .connectionRefusal)
     }
 
     /// Slows this target alone: double its usual interval, and again with each further answer of the kind.
@@ -44,12 +47,13 @@ extension ReactionTable {
             max(1_000, attempt.usualIntervalMilliseconds), times: attempt.throttles + 1,
             atMost: longestThrottleMilliseconds)
         let milliseconds = max(spread(grown, attempt), answer.leastDelayMilliseconds)
-        return Reaction(update: .retry(afterMilliseconds: milliseconds, holdsNewer: true), evidence: .healthy)
+        return Reaction(
+            update: .retry(afterMilliseconds: milliseconds, holdsNewer: true), evidence: .healthy, counts: .throttle)
     }
 
     func serverError(_ answer: ProviderAnswer, _ attempt: Attempt) -> Reaction {
         Reaction(
-            update: held(answer, attempt), evidence: .sickServer,
+            update: held(answer, attempt), evidence: .sickServer, counts: .serverError,
             leastPauseMilliseconds: answer.leastDelayMilliseconds)
     }
 
@@ -69,15 +73,14 @@ extension ReactionTable {
                 afterMilliseconds: hold(times: attempt.unknownOutcomes - unknownOutcomeLimit, attempt),
                 holdsNewer: false)
         }
-        return .retry(afterMilliseconds: unknownOutcomeDelay(attempt), holdsNewer: false)
+        return .retry(afterMilliseconds: repeatDelay(attempt.unknownOutcomes, attempt), holdsNewer: false)
     }
 
-    func unknownOutcomeDelay(_ attempt: Attempt) -> Int64 {
-        let earlier = max(attempt.unknownOutcomes, attempt.connectionRefusals)
+    /// At once, then after growing delays.
+    func repeatDelay(_ earlier: Int, _ attempt: Attempt) -> Int64 {
         guard earlier > 0 else { return 0 }
         return spread(
-            Delay.doubled(unknownOutcomeDelayMilliseconds, times: earlier - 1, atMost: serverErrorHoldMilliseconds),
-            attempt)
+            Delay.doubled(repeatDelayMilliseconds, times: earlier - 1, atMost: serverErrorHoldMilliseconds), attempt)
     }
 
     private func hold(times: Int, _ attempt: Attempt) -> Int64 {

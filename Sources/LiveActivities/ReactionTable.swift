@@ -9,8 +9,8 @@ public struct ReactionTable: Sendable {
     public var longestHoldMilliseconds: Int64 = 4 * 3_600_000
     /// To which a throttled target is slowed.
     public var longestThrottleMilliseconds: Int64 = 15 * 60_000
-    /// From the second unknown outcome of the same content on it waits, doubling from this.
-    public var unknownOutcomeDelayMilliseconds: Int64 = 1_000
+    /// What may go again at once the first time waits so long the second time, and doubles from there.
+    public var repeatDelayMilliseconds: Int64 = 1_000
     /// After so many unknown outcomes the same content is held as after a 5xx.
     public var unknownOutcomeLimit = 6
     /// A provider token is not to be replaced sooner than this.
@@ -45,23 +45,29 @@ public struct ReactionTable: Sendable {
         case .topicDisallowed:
             // The connection learnt its bundle ids at the first push: an app that was added later needs a new one.
             return .credentialFault(answer, connection: .retire)
-        case .badCertificate, .badCertificateEnvironment, .forbidden, .invalidProviderToken, .missingProviderToken,
+        case .badCertificate, .badCertificateEnvironment, .invalidProviderToken, .missingProviderToken,
             .badEnvironmentKeyIdInToken:
             return .credentialFault(answer, connection: .retireAll)
+        case .forbidden:
+            // On Apple's list of what is never sent again.
+            var fault = Reaction.credentialFault(answer, connection: .retireAll)
+            fault.update = .refused
+            return fault
         case .expiredProviderToken:
             return providerTokenExpired(answer, attempt)
         case .tooManyProviderTokenUpdates, .unrelatedKeyIdInToken:
             // Another connection with the same token may do (for too many updates a new token would make it worse).
             return attempt.connectionRefusals == 0
-                ? Reaction(update: .atOnce, connection: .retire, evidence: .none)
+                ? Reaction(update: .atOnce, connection: .retire, evidence: .none, counts: .connectionRefusal)
                 : .credentialFault(answer, connection: .retire)
         case .idleTimeout:
             return Reaction(
-                update: attempt.connectionRefusals == 0
-                    ? .sendAgain : .retry(afterMilliseconds: unknownOutcomeDelay(attempt), holdsNewer: false),
-                connection: .retire, evidence: .none)
+                update: .retry(afterMilliseconds: repeatDelay(attempt.connectionRefusals, attempt), holdsNewer: false),
+                connection: .retire, evidence: .none, counts: .connectionRefusal)
         case .shutdown:
-            return Reaction(update: held(answer, attempt), connection: .retire, evidence: .sickServer)
+            var error = serverError(answer, attempt)
+            error.connection = .retire
+            return error
         case .internalServerError, .serviceUnavailable:
             return serverError(answer, attempt)
         case .unknown:
@@ -85,20 +91,23 @@ public struct ReactionTable: Sendable {
         case .connectFailed:
             // The back-off of connecting is pause enough; the breaker judges answers.
             Reaction(update: .sendAgain, connection: .reconnect, evidence: .none)
-        case .refusedStream:
+        case .refusedStream, .streamReset(errorCode: 7):
             Reaction(update: .sendAgain, evidence: .none)
         case .notProcessed:
             Reaction(update: .sendAgain, connection: .retire, evidence: .none)
         case .goAway(let reason):
             reaction(toGoAway: reason, attempt)
         case .streamReset, .malformedAnswer, .timedOut:
-            Reaction(update: unknownOutcome(attempt), evidence: .sickServer)
+            Reaction(update: unknownOutcome(attempt), evidence: .sickServer, counts: .unknownOutcome)
         case .closedAfterGoAway:
-            Reaction(update: unknownOutcome(attempt), connection: .reconnect, evidence: .none)
+            Reaction(update: unknownOutcome(attempt), connection: .reconnect, evidence: .none, counts: .unknownOutcome)
         case .connectionLost:
-            Reaction(update: unknownOutcome(attempt), connection: .reconnect, evidence: .lostConnection)
+            Reaction(
+                update: unknownOutcome(attempt), connection: .reconnect, evidence: .lostConnection,
+                counts: .unknownOutcome)
         case .pingUnanswered:
-            Reaction(update: unknownOutcome(attempt), connection: .close, evidence: .lostConnection)
+            Reaction(
+                update: unknownOutcome(attempt), connection: .close, evidence: .lostConnection, counts: .unknownOutcome)
         case .streamLimitLowered:
             Reaction(update: .unaffected, evidence: .none)
         }
@@ -108,8 +117,8 @@ public struct ReactionTable: Sendable {
     private func reaction(toGoAway reason: APNsReason?, _ attempt: Attempt) -> Reaction {
         var reaction = Reaction(update: .unaffected, connection: .retire, evidence: .none)
         guard let reason else { return reaction }
-        let asAnswer = self.reaction(to: ProviderAnswer(status: 0, reason: reason), of: attempt)
         if case .unknown = reason { return reaction }
+        let asAnswer = self.reaction(to: ProviderAnswer(status: 0, reason: reason), of: attempt)
         reaction.credential = asAnswer.credential
         reaction.alarm = asAnswer.alarm
         if asAnswer.connection == .retireAll { reaction.connection = .retireAll }
