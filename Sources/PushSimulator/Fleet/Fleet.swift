@@ -57,7 +57,8 @@ public struct Fleet: Sendable {
     }
 
     private func registrations(of order: Order) -> [FleetRegistration] {
-        func registration(_ kind: FleetRegistration.Kind, _ token: String, _ atMilliseconds: Int64) -> FleetRegistration {
+        func registration(_ kind: FleetRegistration.Kind, _ token: String, _ atMilliseconds: Int64) -> FleetRegistration
+        {
             FleetRegistration(
                 kind: kind, token: token, activityIdentifier: order.identifier, attributesType: options.attributesType,
                 atMilliseconds: atMilliseconds)

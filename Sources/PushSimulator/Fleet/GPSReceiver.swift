@@ -20,8 +20,12 @@ struct GPSReceiver {
     mutating func read(
         _ walk: StreetWalk, in city: City, atMilliseconds: Int64, random: inout SeededRandom
     ) -> JSONObject? {
-        if random.chance(0.004) { tunnelUntilMilliseconds = atMilliseconds + Int64(random.integer(in: 20_000...90_000)) }
-        if random.chance(0.01) { canyonUntilMilliseconds = atMilliseconds + Int64(random.integer(in: 20_000...120_000)) }
+        if random.chance(0.004) {
+            tunnelUntilMilliseconds = atMilliseconds + Int64(random.integer(in: 20_000...90_000))
+        }
+        if random.chance(0.01) {
+            canyonUntilMilliseconds = atMilliseconds + Int64(random.integer(in: 20_000...120_000))
+        }
         guard atMilliseconds >= tunnelUntilMilliseconds else { return nil }
         let isCanyon = atMilliseconds < canyonUntilMilliseconds
         let accuracyMeters = openSkyMeters * (isCanyon ? random.double(in: 3...6) : random.double(in: 0.8...1.4))

@@ -21,7 +21,9 @@ struct Order {
     let merchant: String
     let driver: String
 
-    init(number: Int, beginMilliseconds: Int64, endMilliseconds: Int64, options: FleetOptions, random: inout SeededRandom) {
+    init(
+        number: Int, beginMilliseconds: Int64, endMilliseconds: Int64, options: FleetOptions, random: inout SeededRandom
+    ) {
         identifier = "order-\(String(100_000 + number).dropFirst())"
         self.beginMilliseconds = beginMilliseconds
         self.endMilliseconds = endMilliseconds
@@ -53,7 +55,9 @@ struct Order {
 
     /// What happens to it between start and end, by share of its life.
     var milestones: [(share: Double, status: String, hasAlert: Bool)] {
-        let all = [(0.12, "preparing", false), (0.33, "picked_up", true), (0.5, "on_the_way", false), (0.88, "arriving", true)]
+        let all = [
+            (0.12, "preparing", false), (0.33, "picked_up", true), (0.5, "on_the_way", false), (0.88, "arriving", true),
+        ]
         return isCancelled ? Array(all.prefix(2)) : all
     }
 

@@ -23,12 +23,18 @@ public struct FinalStateBuilder: Sendable {
         switch event["type"]?.asString {
         case "activity.started"?: if let activity { start(activity, event) }
         case "position"?:
-            for activity in subject.map({ followers[$0] ?? [] }) ?? [activity].compactMap(\.self) { move(activity, event) }
-            if let subject, let place = place(of: event), place.timestampSeconds > places[subject]?.timestampSeconds ?? 0 {
+            for activity in subject.map({ followers[$0] ?? [] }) ?? [activity].compactMap(\.self) {
+                move(activity, event)
+            }
+            if let subject, let place = place(of: event),
+                place.timestampSeconds > places[subject]?.timestampSeconds ?? 0
+            {
                 places[subject] = place
             }
         default:
-            for activity in subject.map({ followers[$0] ?? [] }) ?? [activity].compactMap(\.self) { change(activity, event) }
+            for activity in subject.map({ followers[$0] ?? [] }) ?? [activity].compactMap(\.self) {
+                change(activity, event)
+            }
         }
     }
 
@@ -36,7 +42,8 @@ public struct FinalStateBuilder: Sendable {
         var state = finalStates[activity] ?? FinalState()
         if state.ending != nil { state = FinalState() }
         patch(&state, event, activity: activity, isPosition: false)
-        state.hasTarget = state.hasTarget || ["token", "startToken", "channelId"].contains { event[$0]?.asString != nil }
+        state.hasTarget =
+            state.hasTarget || ["token", "startToken", "channelId"].contains { event[$0]?.asString != nil }
         if event["token"]?.asString != nil { state.shownAtBegin = state.contentState }
         state.isFrequent = state.isFrequent || event["frequentUpdates"] == .bool(true)
         state.beganAtMilliseconds = event["timestamp"]?.asDouble.map { Int64($0 * 1_000) }

@@ -72,7 +72,9 @@ extension History {
             case (5, .urgent):
                 if !canBeExhausted(before: entry) {
                     found.append(
-                        broken(.priority, entry, "\(describe(entry)) is urgent and has priority 5 with a bucket not exhausted"))
+                        broken(
+                            .priority, entry,
+                            "\(describe(entry)) is urgent and has priority 5 with a bucket not exhausted"))
                 }
             case (5, _), (10, _): break
             case (let priority, _):

@@ -8,9 +8,11 @@ extension History {
         let end = entries.last { $0.event == "end" && $0.verdict == .ended }
         if let end, expected.ending == nil {
             let isOld = settings.maxActivityLifeMilliseconds.map { maxLife in
-                end.atMilliseconds - (expected.beganAtMilliseconds ?? end.atMilliseconds) >= maxLife - settings.slackMilliseconds
+                end.atMilliseconds - (expected.beganAtMilliseconds ?? end.atMilliseconds) >= maxLife
+                    - settings.slackMilliseconds
             }
-            return isOld == true ? [] : [broken(.finalStateTold, end, "the activity was ended, although nothing ended it")]
+            return isOld == true
+                ? [] : [broken(.finalStateTold, end, "the activity was ended, although nothing ended it")]
         }
         guard let told = last?.contentState.map({ ContentState($0) }) ?? expected.shownAtBegin else {
             return [broken(.finalStateTold, nil, "the phone was never told anything")]
@@ -33,20 +35,25 @@ extension History {
         told.forEachDifference(from: expected.contentState) { path, shown, final in
             if settings.isWritten(path) { return }
             if !hasEnded {
-                if let tolerance = settings.tolerance(of: path), let shown = shown?.asDouble, let final = final?.asDouble {
+                if let tolerance = settings.tolerance(of: path), let shown = shown?.asDouble,
+                    let final = final?.asDouble
+                {
                     if (shown - final).magnitude < tolerance { return }
                 } else if expected.rideAlongFields.contains(where: { $0.covers(path) }) {
                     return
                 }
             }
-            found.append(broken(.finalStateTold, entry, "\(path) is \(text(shown)) on the phone and \(text(final)) in truth"))
+            found.append(
+                broken(.finalStateTold, entry, "\(path) is \(text(shown)) on the phone and \(text(final)) in truth"))
         }
         if let distance = distanceMeters(of: told, from: expected) {
             // Positions are told with five decimals: at most 0.8 m off.
             let allowed = hasEnded ? 1.0 : max(settings.deadbandMeters, settings.deadbandCeilingMeters) + 1
             if !(distance <= allowed) {
                 found.append(
-                    broken(.finalStateTold, entry, "the position is \(Int(min(distance, 1e9))) m off; at most \(Int(allowed)) m"))
+                    broken(
+                        .finalStateTold, entry,
+                        "the position is \(Int(min(distance, 1e9))) m off; at most \(Int(allowed)) m"))
             }
         }
         return found

@@ -11,7 +11,8 @@ extension History {
         var tokensBeforeEnd: Set<String> = []
         for entry in entries where entry.event != nil {
             if let end, tokensBeforeEnd.contains(entry.tokenFingerprint), !isRetry(entry, of: end) {
-                found.append(broken(.nothingAfterEnd, entry, "\(describe(entry)) follows the end in entry \(end.number)"))
+                found.append(
+                    broken(.nothingAfterEnd, entry, "\(describe(entry)) follows the end in entry \(end.number)"))
             }
             found += sequence(of: entry, highest: &highest, firstBySequence: &firstBySequence)
             if entry.fate != .unprocessed {
@@ -52,7 +53,8 @@ extension History {
             } else if first.apnsIdentifier != entry.apnsIdentifier {
                 found.append(
                     broken(
-                        .sequenceRises, entry, "sequence \(sequence) of entry \(first.number) again, under another apns-id"))
+                        .sequenceRises, entry,
+                        "sequence \(sequence) of entry \(first.number) again, under another apns-id"))
             }
             if let highest, sequence < highest {
                 found.append(broken(.sequenceRises, entry, "a retry of sequence \(sequence) after \(highest) was sent"))

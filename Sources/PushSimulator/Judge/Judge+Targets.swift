@@ -8,7 +8,9 @@ extension History {
             case (410, let reason):
                 if dead.contains(entry.tokenFingerprint) {
                     found.append(
-                        broken(.liveTargets, entry, "token \(entry.tokenFingerprint) was known to be dead: \(reason ?? "410")"))
+                        broken(
+                            .liveTargets, entry,
+                            "token \(entry.tokenFingerprint) was known to be dead: \(reason ?? "410")"))
                 }
                 if entry.fate == .answered { dead.insert(entry.tokenFingerprint) }
             case (400, "BadDeviceToken"?), (400, "DeviceTokenNotForTopic"?):

@@ -39,7 +39,10 @@ struct APNsFaceAuthorizationTests {
             ("unknown key", pair.sign(header: #"{"alg":"ES256","kid":"0000000000"}"#, claims: claims)),
             ("other team", pair.sign(header: header, claims: #"{"iss":"OTHERTEAM1","iat":\#(seconds)}"#)),
             ("no iat", pair.sign(header: header, claims: #"{"iss":"\#(pair.teamIdentifier)"}"#)),
-            ("iat as text", pair.sign(header: header, claims: #"{"iss":"\#(pair.teamIdentifier)","iat":"\#(seconds)"}"#)),
+            (
+                "iat as text",
+                pair.sign(header: header, claims: #"{"iss":"\#(pair.teamIdentifier)","iat":"\#(seconds)"}"#)
+            ),
             ("DER signature", "\(message).\(Base64URL.encode(pair.derSignature(of: Array(message.utf8))))"),
             ("other signature", "\(message).\(Base64URL.encode([UInt8](repeating: 7, count: 64)))"),
             ("signature of zeros", "\(message).\(Base64URL.encode([UInt8](repeating: 0, count: 64)))"),

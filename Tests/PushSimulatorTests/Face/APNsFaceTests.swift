@@ -123,7 +123,9 @@ struct APNsFaceTests {
     @Test("T1–T2: device tokens")
     func deviceTokens() throws {
         var bench = try Bench()
-        for bad in [String(repeating: "a", count: 62), String(repeating: "a", count: 65), String(repeating: "g", count: 64)] {
+        for bad in [
+            String(repeating: "a", count: 62), String(repeating: "a", count: 65), String(repeating: "g", count: 64),
+        ] {
             bench.expect(400, "BadDeviceToken", Bench.request(path: "/3/device/\(bad)"))
         }
         bench.expect(200, nil, Bench.request(path: "/3/device/\(Bench.token.uppercased())"))
@@ -174,6 +176,7 @@ struct APNsFaceTests {
         var fields = Bench.request { $0["apns-topic"] = .some(nil) }
         fields.isBodyTooLarge = true
         bench.expect(400, "MissingTopic", fields)
-        bench.expect(413, "PayloadTooLarge", Bench.request(path: "/3/device/zz", body: String(repeating: "z", count: 5_000)))
+        bench.expect(
+            413, "PayloadTooLarge", Bench.request(path: "/3/device/zz", body: String(repeating: "z", count: 5_000)))
     }
 }
