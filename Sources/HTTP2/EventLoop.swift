@@ -107,7 +107,6 @@ public final class EventLoop {
         let work = mailbox.collect()
         for item in work { item(self) }
         for handler in wakeHandlers { handler() }
-        if mailbox.isStopRequested { isStopping = true }
     }
 
     /// Whoever is called here may ask for another call: those follow in the same turn, until nobody asks.

@@ -37,7 +37,7 @@ public final class LoopThread: Sendable {
         }
     }
 
-    /// Ends the loop after its present turn and waits for the thread. Not from the loop's own thread.
+    /// Ends the loop after what was submitted before, and waits for the thread. Not from the loop's own thread.
     public func stopAndJoin() {
         mailbox.stop()
         join()

@@ -76,9 +76,11 @@ import Testing
         let world = try World()
         // The server opens its session, but what it would say never leaves.
         world.serverSide.onOpen = { $0.isBlackHole = true }
-        var options = ClientConnection.Options.quick
-        options.connectDeadlineMilliseconds = 100
-        #expect(reasonOfClose(world, world.client(options)) == .connectDeadline(stage: .settings))
+        let client = world.client()
+        world.drive { client.connection.phase == .settings }
+        world.settle()
+        client.connection.connectTimer.schedule(atMilliseconds: 0)
+        #expect(reasonOfClose(world, client) == .connectDeadline(stage: .settings))
     }
 
     @Test func aServerThatTurnsClientsAwayIsAFailure() throws {

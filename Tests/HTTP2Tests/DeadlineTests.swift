@@ -22,19 +22,25 @@ import Testing
         #expect(client.completions == [1, 2])
     }
 
-    @Test func eachRequestHasItsOwnDeadlineInAnyOrder() throws {
+    @Test func eachRequestHasItsOwnDeadline() throws {
         let world = try World()
         world.serverSide.onRequest = { _ in }
         let (client, _) = world.connected()
-        for (tag, milliseconds) in [(1, 90), (2, 30), (3, 60)] { client.send(UInt64(tag), within: Int64(milliseconds)) }
-        world.drive { client.completions.count == 3 }
-        #expect(client.completions == [2, 3, 1])
+        client.send(1, within: 60_000)
+        client.send(2, within: 20)
+        client.send(3, within: 60_000)
+        client.send(4, within: 40)
+        world.drive { client.completions.count == 2 }
+        #expect(client.tags(.unknown(.deadline)) == [2, 4])
+        for request in world.serverSide.requests { _ = request.respond(status: 200) }
+        world.drive { client.isBalanced }
+        #expect(client.tags(.answered(200, "")) == [1, 3])
     }
 
     @Test func anAnswerInTimeIsNotFollowedByADeadline() throws {
         let world = try World()
         let (client, _) = world.connected()
-        client.send(1, within: 2_000)
+        client.send(1)
         world.drive { client.endings[1] != nil }
         client.send(2, within: 20)
         world.drive { client.endings[2] != nil }
@@ -62,18 +68,15 @@ import Testing
         #expect(client.endings[99] == .answered(200, ""))
     }
 
-    @Test func aPeerThatDoesNotReadBoundsWhatIsTaken() throws {
+    @Test func aRequestThatWasNotFramedYetIsKnownToBeUnprocessedAtItsDeadline() throws {
         let world = try World()
-        let (client, peer) = world.connected()
-        peer.isBlackHole = true
-        var tag: UInt64 = 0
-        for _ in 0..<3_000 {
-            while client.connection.freeStreams > 0, client.send(tag, within: 30) { tag += 1 }
-            world.loop.runOnce(timeoutMilliseconds: 0)
-        }
-        world.drive { client.isBalanced }
-        // The limit of streams, and nothing beyond: no queue in front of a socket that is full.
-        #expect(client.connection.openStreams <= 1_000)
-        #expect(client.connection.transport!.pendingBytes <= 3 * TLSTransport.recordBytes)
+        let (client, _) = world.connected()
+        client.send(1, within: -1)
+        client.connection.expireRequests()
+        world.drive { client.endings[1] != nil }
+        #expect(client.endings[1] == .notProcessed(.neverWritten))
+        world.settle()
+        #expect(world.serverSide.requests.isEmpty)
+        #expect(client.connection.openStreams == 0)
     }
 }

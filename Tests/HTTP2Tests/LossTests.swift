@@ -129,21 +129,43 @@ import Testing
     }
 
     @Test func aSocketClosedAmidWritingDoesNotEndTheProcess() throws {
-        let world = try World()
-        world.serverSide.onRequest = { _ in }
-        let (client, peer) = world.connected()
-        peer.isBlackHole = true
-        // Enough to fill every buffer on the way: the client is stopped amid a record.
-        var tag: UInt64 = 0
-        var turns = 0
-        while turns < 2_000 {
-            while client.send(tag, body: String(repeating: "x", count: 60_000)) { tag += 1 }
-            world.loop.runOnce(timeoutMilliseconds: 0)
-            turns += 1
-        }
+        let (world, client, peer, _) = try clogged()
         peer.resetTransport()
         world.drive { !client.closeReasons.isEmpty }
         #expect(client.isBalanced)
+        #expect(!client.tags(.unknown(.connectionClosed)).isEmpty)
+    }
+
+    @Test func aPeerThatDoesNotReadBoundsWhatIsTaken() throws {
+        let (world, client, peer, taken) = try clogged()
+        // No queue in front of a full socket: nothing is taken, though streams are free.
+        #expect(client.connection.openStreams < client.connection.streamLimit)
+        #expect(client.connection.freeStreams == 0)
+        #expect(client.connection.transport!.pendingBytes <= 2 * TLSTransport.recordBytes)
+        let changes = client.capacityChanges
+        peer.isBlackHole = false
+        world.drive { client.isBalanced }
+        #expect(client.tags(.answered(200, "")).count == taken)
+        #expect(client.capacityChanges > changes)
+        #expect(client.connection.freeStreams > 0)
+    }
+
+    /// A server that reads nothing, and a client whose socket is full amid a record.
+    private func clogged() throws -> (World, Client, ServerConnection, taken: Int) {
+        var options = Server.Options()
+        options.connectionWindowBytes = 1 << 30
+        options.maximumBodyBytes = 1 << 20
+        let world = try World(options)
+        let (client, peer) = world.connected()
+        world.settle()
+        peer.isBlackHole = true
+        let body = String(repeating: "x", count: 60_000)
+        var tag: UInt64 = 0
+        world.drive {
+            if client.connection.freeStreams > 0, client.send(tag, body: body) { tag += 1 }
+            return client.connection.isWriteBlocked
+        }
+        return (world, client, peer, Int(tag))
     }
 
     @Test func aClientThatVanishesAmidAnswersDoesNotEndTheServer() throws {
