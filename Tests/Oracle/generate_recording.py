@@ -24,7 +24,7 @@ def choose_settings(random):
     choices = {
         "deadbandMeters": ["0", "10", "75", "75", "150"],
         "accuracyAware": ["true", "true", "false"],
-        "deadbandCeilingMeters": ["50", "120", "200"],
+        "deadbandCeilingMeters": ["75", "120", "200"],
         "minInterval": ["0s", "1s", "5s", "15s", "30s", "200s"],
         "profile": ["auto", "auto", "standard", "frequent", "unlimited"],
         "urgentMinInterval": ["0s", "3s", "5s", "20s"],
@@ -48,8 +48,10 @@ def choose_settings(random):
         "maxActivityLife": ["8h", "off", "120s", "400s"],
         "removeAfter": ["12h", "60s", "200s"],
     }
-    changed = random.sample(sorted(choices), random.choice([0, 2, 4, 6, 10]))
-    return ["pacing.%s=%s" % (name, random.choice(choices[name])) for name in changed]
+    changed = {name: random.choice(choices[name]) for name in random.sample(sorted(choices), random.choice([0, 2, 4, 6, 10]))}
+    if float(changed.get("deadbandMeters", 75)) > float(changed.get("deadbandCeilingMeters", 200)):
+        del changed["deadbandCeilingMeters"]   # a ceiling below the deadband is no configuration
+    return ["pacing.%s=%s" % item for item in changed.items()]
 
 
 class Courier:
@@ -99,20 +101,31 @@ class Recording:
         for _ in range(events):
             self.step()
 
+    def bytes(self):
+        """The lines as they stand in a file; a surrogate escape becomes a byte that is no UTF-8."""
+        return [line.encode("utf-8", "surrogateescape") for line in self.lines]
+
     # ------------------------------------------------------------------ time
 
-    def step(self):
+    def pass_time(self):
         roll = self.random.random
         self.now += self.random.choice([0, 0, 1, 1, 1, 2, 3, 5, 5, 10, 15]) + self.random.choice([0, 0, 0, 0.5])
         if roll() < 0.03:
             self.now += self.random.choice([40, 60, 90, 120, 150, 180, 200, 400])
         if roll() < 0.003:
             self.now += self.random.choice([3600, 8 * 3600, 13 * 3600])
+
+    def pick_courier(self):
+        """Mostly one that has been started: an activity that begins alone never sees its start."""
+        born = [courier for courier in self.couriers if courier not in self.unborn]
+        return self.random.choice(born if born and self.random.random() < 0.95 else self.couriers)
+
+    def step(self):
+        self.pass_time()
         self.random.choices(
             [self.position, self.status, self.started, self.token, self.ended, self.subject_event, self.dead_letter,
              self.replayed_line, self.burst],
-            [50, 18, 9, 5, 2.5, 10, 3, 3, 1.5])[0]()
-
+            [50, 18, 9, 5, 1.5, 10, 3, 3, 1.5])[0]()
     def timestamp(self):
         """Mostly now; producers' clocks differ a little."""
         value = self.now + self.random.choice([0, 0, 0, 0, 0, -0.5, -1, -3])
@@ -208,7 +221,7 @@ class Recording:
 
     def position(self, courier=None, address=None, key=None):
         pick = self.random.choice
-        courier = courier or pick(self.couriers)
+        courier = courier or self.pick_courier()
         reach = pick([0, 1, 5, 20, 30, 60, 74.9, 75.1, 80, 150, 300, 9.9, 10.1, 149.9, 150.1])
         angle = pick([0, math.pi, math.pi / 2, self.random.random() * 2 * math.pi])
         if self.random.random() < 0.4:   # jitter around a place: the anchor is what was sent
@@ -253,7 +266,8 @@ class Recording:
         elif kind == "zero":
             event[pick(["latitude", "longitude"])] = 0
         elif kind == "future":
-            event["timestamp"] = self.now + pick([61, 200, 3600, 20 * 3600])
+            # Without receivedAt such a time moves the clock, and all that follows is old: seldom far.
+            event["timestamp"] = self.now + pick([61, 61, 200, 200, 3600] + [20 * 3600] * self.wrapped)
         elif kind == "near future":
             event["timestamp"] = self.now + pick([5, 5.5, 60, 30])
         elif kind == "too old":
@@ -267,7 +281,7 @@ class Recording:
 
     def status(self, courier=None, address=None, key=None):
         pick = self.random.choice
-        courier = courier or pick(self.couriers)
+        courier = courier or self.pick_courier()
         event = {"type": "status", "timestamp": self.timestamp()}
         event.update(address or self.address(courier))
         kind = pick(["status", "status", "content", "content", "alert", "relevance", "both", "empty", "large"])
@@ -294,7 +308,7 @@ class Recording:
         pick = self.random.choice
         if self.channel and self.random.random() < 0.12:
             return self.channel_started()
-        courier = self.unborn.pop() if self.unborn and self.random.random() < 0.7 else pick(self.couriers)
+        courier = self.unborn.pop() if self.unborn and self.random.random() < 0.85 else pick(self.couriers)
         event = {"type": "activity.started", "timestamp": self.timestamp(), "activityId": courier.name}
         if courier.subject:
             event["follows"] = courier.subject
@@ -329,7 +343,7 @@ class Recording:
                    "contentState": self.content_state(courier)}, self.channel)
 
     def token(self):
-        courier = self.random.choice(self.couriers)
+        courier = self.pick_courier()
         known = courier.tokens and self.random.random() < 0.3
         event = {"type": "token", "activityId": courier.name, "timestamp": self.timestamp(),
                  "token": self.random.choice(courier.tokens) if known else self.new_token(courier)}
@@ -338,7 +352,7 @@ class Recording:
         self.emit(event, self.key(courier))
 
     def ended(self, courier=None, address=None, key=None):
-        courier = courier or self.random.choice(self.couriers)
+        courier = courier or self.pick_courier()
         event = {"type": "activity.ended", "timestamp": self.timestamp()}
         event.update(address or self.address(courier))
         if self.random.random() < 0.6:
@@ -349,16 +363,15 @@ class Recording:
             event["dismissalDate"] = self.random.choice(
                 ["immediate", self.now + 600, self.rfc3339(self.now + 60), None])
         self.emit(event, key or self.key(courier))
-        if self.random.random() < 0.7:   # a new life, sometimes
-            self.unborn.append(courier)
+        subject = event.get("subjectId")
+        ended = [each for each in self.couriers if each.subject == subject] if subject else [courier]
+        self.unborn += [each for each in ended if each not in self.unborn and self.random.random() < 0.8]   # a new life
 
     def subject_event(self):
         name = self.random.choice(sorted(self.subject_courier))
         courier = self.subject_courier[name]
         kind = self.random.choices([self.position, self.status, self.ended], [70, 28, 2])[0]
         kind(courier, {"subjectId": name}, name)
-        if courier in self.unborn:
-            self.unborn.remove(courier)
 
     def replayed_line(self):
         """A producer's retry, or a re-read partition: some of the newest lines once more."""
@@ -367,7 +380,7 @@ class Recording:
 
     def burst(self):
         """Many urgent changes at once: the bucket goes below zero, aps timestamps run ahead of the clock."""
-        courier = self.random.choice(self.couriers)
+        courier = self.pick_courier()
         for index in range(self.random.choice([4, 7, 12, 20])):
             self.now += self.random.choice([0, 0, 0, 0.5, 1, 5])
             event = {"type": "status", "activityId": courier.name, "timestamp": self.now,
@@ -400,6 +413,10 @@ class Recording:
             lambda: text.replace('"latitude": 1', '"latitude": NaN'), lambda: text[:-1] + ',"type":"position"}',
             lambda: text[:-1] + ',"x":"\\ud800"}', lambda: text[:-1] + ',"x":' + "[" * 64 + "]" * 64 + "}",
             lambda: text[:-1] + ',"x":{"a":1,"\\u0061":2}}', lambda: text[:-1] + ',"x":"\t"}',
+            lambda: text[:-1] + ',"x":"\udcff"}', lambda: text[:-1] + ',"x":"\udcc3"}', lambda: text + "[" * 65536,
+            lambda: text[:-1] + ',"x":"\\x"}', lambda: text.replace('"longitude": 2', '"longitude": -1e400'), lambda: "\ufeff" + text,
+            lambda: changed(timestamp="2026-03-01T00:00:00+24:00"),
+            lambda: changed(timestamp=int(self.now) * 10 ** 300),
             lambda: "[1]", lambda: "17", lambda: '"text"', lambda: "null",
             lambda: text[:-1] + ',"x":"' + "y" * 65536 + '"}',
             lambda: changed(type="positions"), lambda: changed(type=NOTHING), lambda: changed(type=7),
@@ -436,7 +453,7 @@ def main():
         print("\n".join(choose_settings(random.Random("settings %d" % options.seed))))
     else:
         recording = Recording(options.seed, options.events, options.activities)
-        sys.stdout.write("".join(line + "\n" for line in recording.lines))
+        sys.stdout.buffer.write(b"".join(line + b"\n" for line in recording.bytes()))
 
 
 if __name__ == "__main__":
