@@ -191,7 +191,8 @@ def report(name, case, command, arguments):
 
 def compare(command, arguments):
     if arguments.recording:
-        cases = [("recording", Case([read_lines(name) for name in arguments.recording], arguments.set, arguments.reading))]
+        recordings = [read_lines(name) for name in arguments.recording]
+        cases = [("recording", Case(recordings, arguments.set, arguments.reading))]
     else:
         first, _, last = arguments.seeds.partition("..")
         cases = ((("seed %d" % seed), case_of_seed(seed, arguments.events, arguments.activities, arguments.reading))

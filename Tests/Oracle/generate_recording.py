@@ -48,7 +48,8 @@ def choose_settings(random):
         "maxActivityLife": ["8h", "off", "120s", "400s"],
         "removeAfter": ["12h", "60s", "200s"],
     }
-    changed = {name: random.choice(choices[name]) for name in random.sample(sorted(choices), random.choice([0, 2, 4, 6, 10]))}
+    names = random.sample(sorted(choices), random.choice([0, 2, 4, 6, 10]))
+    changed = {name: random.choice(choices[name]) for name in names}
     if float(changed.get("deadbandMeters", 75)) > float(changed.get("deadbandCeilingMeters", 200)):
         del changed["deadbandCeilingMeters"]   # a ceiling below the deadband is no configuration
     return ["pacing.%s=%s" % item for item in changed.items()]
@@ -84,6 +85,7 @@ class Recording:
         self.wrapped = self.random.choice([False, False, True])
         self.mixed = self.wrapped and self.random.random() < 0.3
         self.now = float(START)
+        self.times = [self.now]
         self.lines = []
         self.offsets = {}
         self.event_number = 0
@@ -112,6 +114,10 @@ class Recording:
         self.now += self.random.choice([0, 0, 1, 1, 1, 2, 3, 5, 5, 10, 15]) + self.random.choice([0, 0, 0, 0.5])
         if roll() < 0.03:
             self.now += self.random.choice([40, 60, 90, 120, 150, 180, 200, 400])
+        if roll() < 0.06:   # the instant at which some timer may be due
+            due = self.random.choice(self.times[-12:]) + self.random.choice([5, 15, 30, 40, 60, 80, 120, 150, 180, 400])
+            self.now = max(self.now, due)
+        self.times.append(self.now)
         if roll() < 0.003:
             self.now += self.random.choice([3600, 8 * 3600, 13 * 3600])
 
@@ -124,8 +130,8 @@ class Recording:
         self.pass_time()
         self.random.choices(
             [self.position, self.status, self.started, self.token, self.ended, self.subject_event, self.dead_letter,
-             self.replayed_line, self.burst],
-            [50, 18, 9, 5, 1.5, 10, 3, 3, 1.5])[0]()
+             self.replayed_line, self.burst, self.there_and_back],
+            [50, 18, 9, 5, 1.5, 10, 3, 3, 1.5, 4])[0]()
     def timestamp(self):
         """Mostly now; producers' clocks differ a little."""
         value = self.now + self.random.choice([0, 0, 0, 0, 0, -0.5, -1, -3])
@@ -174,7 +180,8 @@ class Recording:
         pick = self.random.choice
         patch = {}
         for _ in range(pick([0, 1, 1, 1, 2, 3])):
-            kind = pick(["eta", "eta", "progress", "progress", "note", "nested", "null", "big", "odd", "count", "mapped"])
+            kind = pick(["eta", "eta", "progress", "progress", "note", "nested", "null", "big", "odd", "count",
+                         "mapped"])
             if kind == "eta":
                 courier.eta += pick([0, 1, 10, 29, 30, 59, 60, 61, -60, -59.999999999, 0.5])
                 patch["etaTimestamp"] = courier.eta
@@ -197,7 +204,8 @@ class Recording:
             elif kind == "count":
                 patch["count"] = pick([1, 1.0, 2, 3, 5, 1e2, 100])
             elif kind == "mapped" and rich:
-                patch[pick(["latitude", "speed", "sequenceNumber", "lat", "meta"])] = pick([1, "producer", {"seq": 7}])
+                patch[pick(["latitude", "speed", "sequenceNumber", "lat"])] = pick([1, "producer"])
+                patch["meta"] = pick([{"seq": 7}, {"x": 1}, {"x": 2}])
         return patch
 
     def alert(self):
@@ -219,12 +227,23 @@ class Recording:
 
     # ------------------------------------------------------------------ events
 
-    def position(self, courier=None, address=None, key=None):
+    def there_and_back(self):
+        """A waiting update that loses its reason, unless the gates open in between."""
+        courier = self.pick_courier()
+        here = courier.latitude, courier.longitude
+        self.position(courier, reach=100)
+        self.now += self.random.choice([0.5, 1, 1, 2, 5, 15])
+        courier.latitude, courier.longitude = here
+        self.position(courier, reach=0)
+
+    def position(self, courier=None, address=None, key=None, reach=None):
         pick = self.random.choice
         courier = courier or self.pick_courier()
-        reach = pick([0, 1, 5, 20, 30, 60, 74.9, 75.1, 80, 150, 300, 9.9, 10.1, 149.9, 150.1])
+        is_free = reach is None
+        if is_free:
+            reach = pick([0, 1, 5, 20, 30, 60, 74.9, 75.1, 80, 150, 300, 9.9, 10.1, 149.9, 150.1])
         angle = pick([0, math.pi, math.pi / 2, self.random.random() * 2 * math.pi])
-        if self.random.random() < 0.4:   # jitter around a place: the anchor is what was sent
+        if is_free and self.random.random() < 0.4:   # jitter around a place: the anchor is what was sent
             courier.latitude, courier.longitude = courier.anchor
         elif self.random.random() < 0.2:
             courier.anchor = (courier.latitude, courier.longitude)
@@ -248,8 +267,8 @@ class Recording:
     def spoil_position(self, event, courier):
         pick = self.random.choice
         kind = self.random.choices(
-            ["none", "teleport", "teleport and stay", "same time", "older", "null island", "zero", "future", "near future",
-             "too old", "rollover", "day ahead"], [82, 4, 2, 3, 3, 0.7, 0.5, 1, 1, 1, 0.7, 0.4])[0]
+            ["none", "teleport", "teleport and stay", "same time", "older", "null island", "zero", "future",
+             "near future", "too old", "rollover", "day ahead"], [82, 4, 2, 3, 3, 0.7, 0.5, 1, 1, 1, 0.7, 0.4])[0]
         times = courier.sent_positions[-4:]
         if kind == "teleport":
             event["latitude"] = -event["latitude"] if abs(event["latitude"]) > 1 else event["latitude"] + 1
@@ -312,7 +331,8 @@ class Recording:
         event = {"type": "activity.started", "timestamp": self.timestamp(), "activityId": courier.name}
         if courier.subject:
             event["follows"] = courier.subject
-        target = pick(["token", "token", "token", "startToken", "startToken", "both", "none", "userId", "again", "channelId"])
+        target = pick(["token", "token", "token", "startToken", "startToken", "both", "none", "userId", "again",
+                       "channelId"])
         if target == "again" and courier.tokens:
             event["token"] = pick(courier.tokens)
         if target in ("token", "both"):
@@ -414,7 +434,8 @@ class Recording:
             lambda: text[:-1] + ',"x":"\\ud800"}', lambda: text[:-1] + ',"x":' + "[" * 64 + "]" * 64 + "}",
             lambda: text[:-1] + ',"x":{"a":1,"\\u0061":2}}', lambda: text[:-1] + ',"x":"\t"}',
             lambda: text[:-1] + ',"x":"\udcff"}', lambda: text[:-1] + ',"x":"\udcc3"}', lambda: text + "[" * 65536,
-            lambda: text[:-1] + ',"x":"\\x"}', lambda: text.replace('"longitude": 2', '"longitude": -1e400'), lambda: "\ufeff" + text,
+            lambda: text[:-1] + ',"x":"\\x"}',
+            lambda: text.replace('"longitude": 2', '"longitude": -1e400'), lambda: "\ufeff" + text,
             lambda: changed(timestamp="2026-03-01T00:00:00+24:00"),
             lambda: changed(timestamp=int(self.now) * 10 ** 300),
             lambda: "[1]", lambda: "17", lambda: '"text"', lambda: "null",

@@ -7,7 +7,7 @@ import json
 import math
 
 from plan_settings import PROFILES, WEEK
-from strict_json import equal, fields, is_number, merge_patch, with_field
+from strict_json import differing_fields, equal, fields, is_number, merge_patch, with_field
 
 EARTH_RADIUS_METERS = 6371008.8
 REMEMBERED_EVENT_IDS = 16
@@ -412,7 +412,8 @@ class Pacing:
         return keys, None if keys else "applied"
 
     def take_subject_position(self, activity, now):
-        kept = self.subject_positions.get(activity.follows)
+        # With a channel the subject itself is the activity, and so the first of its followers.
+        kept = self.subject_positions.get(activity.name if activity.is_subject else activity.follows)
         if kept and activity.position is None and now - kept.timestamp <= self.settings.maxAge:
             activity.position = kept
 
@@ -465,18 +466,14 @@ class Pacing:
         return "discrete" if longest in settings.discrete else settings.tolerances[longest]
 
     def field_reasons(self, activity, now):
-        latest, shown = fields(activity.state), fields(activity.shown_state or {})
         found = set()
-        for field in set(latest) | set(shown):
-            both = field in latest and field in shown
-            if both and equal(latest[field], shown[field]):
-                continue
+        for field, (latest, shown) in differing_fields(activity.state, activity.shown_state or {}).items():
             kind = self.kind_of_field(field)
             if kind == "discrete":
                 found.add("status")
             elif isinstance(kind, float):
-                numbers = both and is_number(latest[field]) and is_number(shown[field])
-                if not numbers or self.drifted(latest[field], shown[field], kind):
+                numbers = is_number(latest) and is_number(shown)
+                if not numbers or self.drifted(latest, shown, kind):
                     found.add("drift")
             elif kind == "other":
                 by_status = any(overlap(field, name) for name in activity.set_by_status)

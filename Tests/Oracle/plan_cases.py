@@ -3,7 +3,8 @@
 Times are seconds after T. A position `p(5, 100)` is at T+5, 100 m north of the place where all begins. What a case
 expects was worked out from the specification's text, never copied from a run.
 `python3 plan_cases.py` prints the cases as JSON for others to use as test vectors:
-    {"name", "section", "settings": [..], "recordings": [[line, ..], ..], "sends": [..], "decisions": {..}, "deadLetters"}
+    {"name", "section", "settings": [..], "recordings": [[line, ..], ..], "sends": [..], "decisions": {..},
+     "deadLetters": {..}}
 A send in a case names only what the story is about; `at` is the time of the position that is told.
 """
 import json
@@ -139,6 +140,10 @@ case(1, "a channel makes the subject itself the activity",
      [event("activity.started", 0, subjectId="match", channelId="Y2g=", contentState={"goals": 0}),
       event("status", 5, subjectId="match", contentState={"goals": 1})],
      [sent(5, "content", 1, activityId="match")], {"applied": 1, "sent": 1})
+case(1, "and begins with the subject's newest position",
+     [event("position", 0, subjectId="match", latitude=10, longitude=20),
+      event("activity.started", 5, subjectId="match", channelId="Y2g=", contentState={"goals": 0})],
+     [sent(5, "distance", 1, activityId="match", at=0)], {"no_follower": 1, "sent": 1})
 case(1, "without autoStart nothing begins without a start", [p(0, 0), status(1, status="x"), end(2)], [],
      {"unknown_activity": 3}, ["autoStart=false"])
 case(1, "an end begins nothing", [end(0), p(1, 0)], [sent(1, "distance", 1)], {"unknown_activity": 1, "sent": 1})
@@ -146,7 +151,8 @@ case(1, "an early token is kept for its start",
      [token(0, A), start(10, contentState={"n": 1})], [sent(10, "content", 1)], {"applied": 1, "sent": 1})
 case(1, "a repeated id, time or offset is a duplicate",
      [wrapped(0, p(0, 0, eventId="e1"), offset=1), wrapped(20, p(20, 500, eventId="e1"), offset=2),
-      wrapped(21, p(0, 500), offset=3), wrapped(22, p(22, 500), offset=1), wrapped(23, status(23, status="x"), offset=1)],
+      wrapped(21, p(0, 500), offset=3), wrapped(22, p(22, 500), offset=1),
+      wrapped(23, status(23, status="x"), offset=1)],
      [sent(0, "distance", 1)], {"sent": 1, "duplicate": 4})
 case(1, "an id is forgotten after sixteen others",
      [status(0, eventId="e", relevanceScore=1)]
@@ -238,14 +244,19 @@ case(2, "other fields are content where a status set them, and ride along where 
 case(2, "what rides along is sent by itself once staleAfter has passed",
      [p(0, 0), p(20, 0, contentState={"note": "y"}), p(200, 0)],
      [sent(0, "distance", 1), sent(180, "content", 2, at=20)], {"sent": 1, "deadband": 2}, ["refresh=false"])
+case(2, "objects differ in their members alone",
+     [start(0, token=A, contentState={"courier": {"eta": 10}}), say(1, courier={"eta": None})],
+     [sent(1, "drift", 1, content={"courier": {}, "sequenceNumber": 1})], {"applied": 1, "sent": 1},
+     ["tolerances=courier.eta=5"])
 case(2, "integers beyond 2^53 are compared by their text",
      [say(0, n=9007199254740992), say(20, n=9007199254740993)],
      [sent(0, "content", 1), sent(20, "content", 2)], {"sent": 2})
 case(2, "1 and 1.0 and 1e0 are one number, and the order of keys is none",
-     ['{"type":"status","activityId":"a","timestamp":%d,"contentState":{"n":1,"o":{"x":1,"y":[1,2]}}}' % T,
-      '{"type":"status","activityId":"a","timestamp":%d,"contentState":{"o":{"y":[1.0,2e0],"x":1e0},"n":1.0}}' % (T + 20)],
+     [json.dumps(say(0, CONTENT="?")).replace('{"CONTENT": "?"}', '{"n":1,"o":{"x":1,"y":[1,2]}}'),
+      json.dumps(say(20, CONTENT="?")).replace('{"CONTENT": "?"}', '{"o":{"y":[1.0,2e0],"x":1e0},"n":1.0}')],
      [sent(0, "content", 1)], {"sent": 1, "applied": 1})
-case(2, "an alert is sent once", [start(0, token=A, contentState={}), status(10, alert=HELLO), status(20, relevanceScore=1)],
+case(2, "an alert is sent once",
+     [start(0, token=A, contentState={}), status(10, alert=HELLO), status(20, relevanceScore=1)],
      [sent(10, "alert", 1)], {"applied": 2, "sent": 1})
 case(2, "the alert of a start on the phone is not sent", [start(0, token=A, contentState={}, alert=HELLO)], [],
      {"applied": 1})
@@ -369,7 +380,8 @@ def dead(reason, name, *lines):
     case("events", name, list(lines), [], {"dead_letter": len(lines)}, dead_letters={reason: len(lines)})
 
 
-dead("not_json", "what is no strict JSON", "{", '{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":NaN}', '{"a":01}', '{"a":"\\ud800"}',
+dead("not_json", "what is no strict JSON",
+     "{", '{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":NaN}', '{"a":01}', '{"a":"\\ud800"}',
      '{"a":"\\udc00x"}', '{"a":1}}', "{'a':1}", '{"a":"\t"}', DEEP % ("[" * 64, "]" * 64))
 dead("not_an_object", "what is no object", "[]", "1", '"x"', "null", '{"offset":1,"value":7}')
 dead("too_large", "what is larger than 64 KiB", DEEP % ('"' + "x" * 65536, '"'))
@@ -391,9 +403,11 @@ dead("missing_field:latitude", "null is absent", dict(p(0, 0), latitude=None))
 dead("missing_field:status", "a status that says nothing", status(0), status(0, status=None))
 dead("content_state_too_large", "a state above 4096 bytes", say(0, blob="x" * 4096))
 case("events", "a state above 4096 bytes fits a channel",
-     [event("activity.started", 0, subjectId="m", channelId="c", contentState={"blob": "x" * 5000})], [], {"applied": 1})
+     [event("activity.started", 0, subjectId="m", channelId="c", contentState={"blob": "x" * 5000})], [],
+     {"applied": 1})
 case("events", "sixty-four levels are allowed, and a wrapper is not counted",
-     ['{"receivedAt":%d,"value":%s}' % (T, DEEP % ("[" * 63, "]" * 63)), DEEP % ("[" * 63, "]" * 63)], [], {"applied": 2})
+     ['{"receivedAt":%d,"value":%s}' % (T, DEEP % ("[" * 63, "]" * 63)), DEEP % ("[" * 63, "]" * 63)], [],
+     {"applied": 2})
 case("events", "RFC 3339 with a fraction is rounded to milliseconds",
      [dict(p(0, 0), timestamp="2026-03-08T21:00:00.1235+01:00")], [sent(0.124, "distance", 1)],
      {"sent": 1})
@@ -405,7 +419,8 @@ def run(each):
     """-> what is wrong, as lines"""
     from plan_model import plan, summary
     from plan_settings import Settings
-    pacing = plan([[line.encode() for line in recording] for recording in each["recordings"]], Settings(each["settings"]))
+    recordings = [[line.encode() for line in recording] for recording in each["recordings"]]
+    pacing = plan(recordings, Settings(each["settings"]))
     wrong = []
     counts = summary(pacing)
     if len(pacing.sends) != len(each["sends"]):

@@ -226,6 +226,34 @@ def fields(value, path=()):
     return leaves
 
 
+ABSENT = object()
+
+
+def differing_fields(a, b, path=()):
+    """{path: (value in a, value in b)} of the fields that differ; ABSENT where one side lacks it.
+
+    Two objects differ in their members alone. Where only one side is an object, each of its leaves is a field of its
+    own, and so is the other side's value.
+    """
+    if isinstance(a, dict) and isinstance(b, dict):
+        found = {}
+        for key in sorted(set(a) | set(b)):
+            found.update(differing_fields(a.get(key, ABSENT), b.get(key, ABSENT), path + (key,)))
+        return found
+    if a is not ABSENT and b is not ABSENT and equal(a, b):
+        return {}
+    found = {}
+    for side, value in enumerate((a, b)):
+        if value is ABSENT:
+            continue
+        leaves = fields(value, path) if isinstance(value, dict) and value else {path: value}
+        for leaf, item in leaves.items():
+            pair = list(found.get(leaf, (ABSENT, ABSENT)))
+            pair[side] = item
+            found[leaf] = tuple(pair)
+    return found
+
+
 def with_field(value, path, item):
     """A copy of an object in which the field at `path` is `item`."""
     copy = dict(value)
