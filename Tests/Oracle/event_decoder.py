@@ -88,7 +88,7 @@ def rfc3339(text):
 
 
 def decode(line, known_apps=()):
-    """bytes of one line, without its line feed -> Record"""
+    """bytes of one line, without its line feed -> Record. `known_apps`: None takes any name."""
     record = Record()
     try:
         value, size = unwrap(line, record)
@@ -223,7 +223,7 @@ def decode_event(members, known_apps):
     event.timestamp = milliseconds(required(read.raw("timestamp"), "timestamp"), "timestamp")
     event.event_id = read.string("eventId", 0, 128)
     app = read.string("app")
-    if app is not None and app not in known_apps:
+    if app is not None and known_apps is not None and app not in known_apps:
         raise DeadLetter("unknown_app")
     {"activity.started": decode_started, "position": decode_position, "status": decode_status,
      "token": decode_token, "activity.ended": decode_ended}[event.type](read, event)

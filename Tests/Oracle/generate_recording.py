@@ -13,6 +13,8 @@ import math
 import random
 import sys
 
+import strict_json
+
 START = 1_773_000_000
 METER = 180.0 / (math.pi * 6371008.8)   # one metre north, in degrees
 WEEK = 7 * 86400
@@ -428,7 +430,7 @@ class Recording:
 
         text = json.dumps(good)
         hexes = "ab" * 32
-        self.emit_raw(pick([
+        bad = pick([
             lambda: text[:-1], lambda: text + "}", lambda: text.replace("1", "01", 1), lambda: "{",
             lambda: text.replace('"latitude": 1', '"latitude": NaN'), lambda: text[:-1] + ',"type":"position"}',
             lambda: text[:-1] + ',"x":"\\ud800"}', lambda: text[:-1] + ',"x":' + "[" * 64 + "]" * 64 + "}",
@@ -460,7 +462,13 @@ class Recording:
             lambda: other("activity.started", token="ab" * 31),
             lambda: other("activity.started", attributes="x"),
             lambda: other("activity.ended", dismissalDate="soon"),
-        ])(), self.key(courier))
+        ])()
+        try:
+            strict_json.read(bad.encode("utf-8", "surrogateescape"))
+        except strict_json.NotJSON:
+            self.lines.append(bad)   # what is no JSON cannot stand in a wrapper
+        else:
+            self.emit_raw(bad, self.key(courier))
 
 
 def main():

@@ -85,6 +85,8 @@ READINGS = {
     "endReasons": ("all", "alone"),
     # A token for an activity that nothing began: "applied" (it is kept), or counted "unknown_activity".
     "earlyToken": ("applied", "unknown_activity"),
+    # An `app` where no application is configured at all: "refused" as unknown_app, or any name is "taken".
+    "unconfiguredApps": ("refused", "taken"),
 }
 
 
@@ -92,7 +94,6 @@ class Settings:
     def __init__(self, assignments=(), readings=()):
         for name, (default, read) in OPTIONS.items():
             setattr(self, name, read(default))
-        self.apps = []
         for assignment in assignments:
             key, _, value = assignment.partition("=")
             name = key.removeprefix("pacing.")
@@ -107,3 +108,4 @@ class Settings:
             if value not in READINGS.get(name, ()):
                 raise SystemExit("unknown reading: " + assignment)
             self.reading[name] = value
+        self.apps = None if self.reading["unconfiguredApps"] == "taken" else ()

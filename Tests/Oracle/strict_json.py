@@ -15,8 +15,8 @@ NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 BLANKS = re.compile(r"[ \t\n\r]*")
 PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-# One level more than an event may have: the wrapper is not counted. The event's own depth is asked afterwards.
-DEEPEST_LINE = 65
+# The event's own depth is asked afterwards, since a wrapper is not counted; this one only ends the recursion.
+DEEPEST_LINE = 300
 
 
 class Reader:
