@@ -196,7 +196,9 @@ public final class LaneRunner {
 
     private func fireDueTimers() {
         guard !clock.stands else { return }
-        if let due = lane.nextPacingDueMilliseconds, due <= clock.moment.pacing.nowMilliseconds { lane.fire(at: clock.moment) }
+        if let due = lane.nextPacingDueMilliseconds, due <= clock.moment.pacing.nowMilliseconds {
+            lane.fire(at: clock.moment)
+        }
     }
 
     private func dispatch() {

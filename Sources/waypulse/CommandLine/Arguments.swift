@@ -44,6 +44,11 @@ struct Arguments {
 
     func has(_ flag: Flag) -> Bool { values[flag.name] != nil }
 
+    /// As if the flag had been given last.
+    mutating func add(_ value: String, to flag: Flag) {
+        values[flag.name, default: []].append(value)
+    }
+
     /// The last value given: a later one overrides an earlier one.
     func value(_ flag: Flag) -> String? { values[flag.name]?.last }
 

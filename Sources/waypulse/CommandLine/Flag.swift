@@ -15,5 +15,6 @@ struct Flag {
     static let help = Flag("--help", "Show this help")
     static let json = Flag("--json", "Print the result as JSON")
     static let config = Flag("--config", value: "FILE", "Read the configuration from this YAML file")
-    static let set = Flag("--set", value: "KEY=VALUE", "Set one option, for example pacing.deadbandMeters=50; may be repeated")
+    static let set = Flag(
+        "--set", value: "KEY=VALUE", "Set one option, for example pacing.deadbandMeters=50; may be repeated")
 }
