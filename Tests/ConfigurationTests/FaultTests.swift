@@ -53,7 +53,7 @@ import Testing
             says: "config.yaml:2:16: pacing.minInterval: is a list, expected a duration such as 15s"),
         Mistake(
             yaml: "pacing:\n  minInterval:",
-            says: "config.yaml:2:15: pacing.minInterval: has no value; write one, or leave the line out"),
+            says: "config.yaml:2:15: pacing.minInterval: has no value; write one, or leave it out"),
         Mistake(
             yaml: "pacing:\n  discrete: status",
             says:
@@ -68,6 +68,12 @@ import Testing
             yaml: "pacing:\n  tolerances:\n    order:\n      eta: 5",
             says: "config.yaml:4:7: pacing.tolerances.order: is a mapping, expected a number; "
                 + "write the path in one piece: order.eta"),
+        Mistake(
+            yaml: "pacing:\n  discrete: [order..status]",
+            says: "config.yaml:2:14: pacing.discrete: holds \"order..status\", expected a field path"),
+        Mistake(
+            yaml: "pacing:\n  tolerances:\n    eta.: 5",
+            says: "config.yaml:3:5: pacing.tolerances.eta.: \"eta.\" is not a field path"),
         // Numbers
         Mistake(
             yaml: "pacing:\n  deadbandMeters: 75m",
@@ -76,7 +82,7 @@ import Testing
         ),
         Mistake(
             yaml: "pacing:\n  deadbandMeters: \"75\"",
-            says: "config.yaml:2:19: pacing.deadbandMeters: \"75\" is not a finite number; write it without quotes"),
+            says: "config.yaml:2:19: pacing.deadbandMeters: \"75\" is not a number; write it without quotes"),
         Mistake(
             yaml: "pacing:\n  deadbandMeters: .nan",
             says: "config.yaml:2:19: pacing.deadbandMeters: \".nan\" is not a finite number"),
@@ -135,7 +141,7 @@ import Testing
             says: "config.yaml:2:10: pacing.renew: \"yes\" is not true or false; write true"),
         Mistake(
             yaml: "pacing:\n  renew: \"true\"",
-            says: "config.yaml:2:10: pacing.renew: \"true\" is not true or false; write it without quotes"),
+            says: "config.yaml:2:10: pacing.renew: \"true\" is not true or false; write true without quotes"),
         Mistake(
             yaml: "pacing:\n  profile: frequnt",
             says: "config.yaml:2:12: pacing.profile: \"frequnt\" is not one of auto, standard, frequent, unlimited; "
