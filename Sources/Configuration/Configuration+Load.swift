@@ -33,13 +33,11 @@ extension Configuration {
         apps = merge.names(.apps)
         attributesTypes = merge.names(.attributesTypes)
 
-        // A rule about a value that was refused would judge its default in its place; that is harmless, since the
-        // defaults keep all rules and the value's own fault stands anyway.
-        var faults = merge.faults + missing(merge)
-        for fault in brokenRules() {
-            if fault.isWarning { warnings.append(fault.fault) } else { faults.append(fault.fault) }
+        var faults = merge.faults + incompleteApps(merge)
+        for (fault, isWarning) in brokenRules(merge) {
+            if isWarning { warnings.append(fault) } else { faults.append(fault) }
         }
-        guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+        guard faults.isEmpty else { throw ConfigurationFaults(faults: ConfigurationFault.inReadingOrder(faults)) }
     }
 
     /// Reads the file at `path`, if any, and lays the process's environment and `flags` over it.
@@ -59,27 +57,33 @@ extension Configuration {
         return try Configuration(file: file, environment: ProcessEnvironment.variables, flags: flags)
     }
 
-    private func missing(_ merge: Merge) -> [ConfigurationFault] {
+    private func incompleteApps(_ merge: Merge) -> [ConfigurationFault] {
         let required = Options.all.filter { $0.scope == .app && $0.isRequired }
-        return merge.subjects[.apps, default: []].flatMap { app in
-            required.compactMap { declaration in
+        return merge.subjects[.apps, default: []].compactMap { app in
+            let missing = required.filter { declaration in
                 let key = SettingKey(declaration, below: app.name)
-                // One that was given and refused is not missing.
-                guard settings[key] == nil, !merge.faults.contains(where: { $0.key == key.path }) else { return nil }
-                return ConfigurationFault(
-                    app.origin, key: key.path, "is missing",
-                    "an app needs \(required.map(\.key).joined(separator: ", "))")
+                return settings[key] == nil && !merge.hasRefused(key.path)
             }
+            let path = "apps.\(app.name)"
+            // Of an app that is no mapping at all, that has been said.
+            guard !missing.isEmpty, !merge.faults.contains(where: { $0.key == path }) else { return nil }
+            return ConfigurationFault(
+                app.origin, key: path, "lacks \(missing.map(\.key).joined(separator: ", "))",
+                "add what is missing")
         }
     }
 
-    private func brokenRules() -> [(fault: ConfigurationFault, isWarning: Bool)] {
+    /// A rule that reads a value which was refused would judge the default in its place; it is left for the next try.
+    private func brokenRules(_ merge: Merge) -> [(fault: ConfigurationFault, isWarning: Bool)] {
         let process = Rules.process.map { ($0, nil as String?) }
         let pacing = ([nil] + attributesTypes.map { $0 as String? }).flatMap { type in
             Rules.overridable.map { ($0, type) }
         }
         return (pacing + process).compactMap { rule, subject in
-            rule.fault(self, below: subject).map { ($0, rule.isWarning) }
+            let isJudgeable = rule.about.allSatisfy { declaration in
+                [subject, nil].allSatisfy { !merge.hasRefused(SettingKey(declaration, below: $0).path) }
+            }
+            return isJudgeable ? rule.fault(self, below: subject).map { ($0, rule.isWarning) } : nil
         }
     }
 }

@@ -23,7 +23,28 @@ public struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConver
     }
 }
 
-/// All faults of a configuration, in the order of file, environment, flags and rules. The command line exits with 78.
+extension ConfigurationFault {
+    /// The file's from top to bottom, then the environment's, then the flags'.
+    static func inReadingOrder(_ faults: [ConfigurationFault]) -> [ConfigurationFault] {
+        func rank(_ origin: Origin) -> (Int, Int, Int) {
+            switch origin {
+            case .standard: (0, 0, 0)
+            case .file(_, let mark): (1, mark.line, mark.column)
+            case .environment: (2, 0, 0)
+            case .flag: (3, 0, 0)
+            }
+        }
+        // Swift's sort is stable in practice and not by promise; the place decides between equals.
+        return faults.enumerated()
+            .sorted {
+                rank($0.element.origin) == rank($1.element.origin)
+                    ? $0.offset < $1.offset : rank($0.element.origin) < rank($1.element.origin)
+            }
+            .map(\.element)
+    }
+}
+
+/// All faults of a configuration: the file's from top to bottom, then the environment's, then the flags'. The command line exits with 78.
 public struct ConfigurationFaults: Error, Sendable, Equatable, CustomStringConvertible {
     public let faults: [ConfigurationFault]
 

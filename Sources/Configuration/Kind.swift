@@ -53,6 +53,12 @@ struct TextRule: Sendable {
             && $0.utf8.allSatisfy { isLetterOrDigit($0) || ".:_-".utf8.contains($0) }
     }
 
+    /// `order.etaTimestamp`: names joined by dots, none of them empty.
+    static let fieldPath = TextRule(says: "a field path", pattern: "^[^.]+([.][^.]+)*$", example: "order.etaTimestamp")
+    {
+        $0.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty }
+    }
+
     static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
     }

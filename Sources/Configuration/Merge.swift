@@ -28,6 +28,11 @@ struct Merge {
         }
     }
 
+    /// Whether the option at `path`, or an entry of it, was given and refused.
+    func hasRefused(_ path: String) -> Bool {
+        faults.contains { $0.key == path || $0.key.hasPrefix(path + ".") }
+    }
+
     /// What to do about an unknown key, from the most to the least certain guess.
     static func hint(_ key: String, among names: [String], _ keys: [String]) -> String? {
         if let same = names.first(where: { asciiLowercased($0) == asciiLowercased(key) }) {

@@ -11,7 +11,7 @@ public enum Scope: Sendable {
 }
 
 /// One option, declared once: parser, defaults, schema, environment name and checks come from here.
-public struct Declaration: Sendable {
+public struct Declaration: Sendable, CustomStringConvertible {
     /// The path in the file, without the `attributesTypes.<Name>` or `apps.<id>` that its scope may put before it.
     public let key: String
     public let scope: Scope
@@ -26,6 +26,8 @@ public struct Declaration: Sendable {
     var name: String { key.split(separator: ".").last.map(String.init) ?? key }
     /// What stands before it, with its dot.
     var section: String { String(key.dropLast(name.count)) }
+
+    public var description: String { key }
 }
 
 /// A declaration with the type its value is read as, so that a misspelt key or a wrong type does not compile.

@@ -22,7 +22,7 @@ public struct PacingGroup: Sendable {
         keys: ["latitude", "longitude", "accuracy", "speed", "heading", "positionTimestamp"], scope: .overridable,
         "Which values of the newest position are written into the content-state, as source: field; off writes none.")
     public let sequenceField = Option.text(
-        "pacing.sequenceField", standard: "sequenceNumber", scope: .overridable,
+        "pacing.sequenceField", standard: "sequenceNumber", .fieldPath, scope: .overridable,
         "The content-state field that takes the activity's strictly increasing sequence number.")
     public let minInterval = Option.duration(
         "pacing.minInterval", standard: "15s", in: Bounds.duration, scope: .overridable,

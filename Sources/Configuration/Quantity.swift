@@ -1,21 +1,15 @@
 /// Numbers with and without units, as text.
 enum Quantity {
-    /// What could not be read, and what to write instead.
-    struct Unreadable: Error, Equatable {
-        let problem: String
-        let remedy: String
-    }
-
     private static let durationUnits: [(String, Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
     private static let sizeUnits: [(String, Int64)] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
 
     /// `250ms`, `15s`, `1.5h`, `1h30m`, `0`, in whole milliseconds.
-    static func milliseconds(_ text: String) throws(Unreadable) -> Int64 {
+    static func milliseconds(_ text: String) throws(Refusal) -> Int64 {
         if text == "0" { return 0 }
         guard number(text) == nil else {
-            throw Unreadable(problem: "\"\(text)\" has no unit", remedy: "write \(text)s, or use ms, m, h or d")
+            throw Refusal(problem: "\"\(text)\" has no unit", remedy: "write \(text)s, or use ms, m, h or d")
         }
         var total: Int64 = 0
         var rest = Substring(text)
@@ -24,21 +18,21 @@ enum Quantity {
             let unit = rest.dropFirst(digits.count).prefix { !($0.isASCII && $0.isNumber) }
             rest = rest.dropFirst(digits.count + unit.count)
             guard let amount = number(String(digits)) else {
-                throw Unreadable(
+                throw Refusal(
                     problem: "\"\(text)\" is not a duration", remedy: "write for instance 15s, 250ms, 2m or 1h")
             }
             guard let factor = durationUnits.first(where: { $0.0 == trimmed(unit) })?.1 else {
-                throw Unreadable(
+                throw Refusal(
                     problem: "\"\(text)\" has the unknown unit \"\(trimmed(unit))\"", remedy: "use ms, s, m, h or d")
             }
             let product = amount * Double(factor)
             guard product.rounded() == product else {
-                throw Unreadable(problem: "\"\(text)\" is finer than a millisecond", remedy: "use whole milliseconds")
+                throw Refusal(problem: "\"\(text)\" is finer than a millisecond", remedy: "use whole milliseconds")
             }
             guard product < 9e15, case (let sum, let overflow) = total.addingReportingOverflow(Int64(product)),
                 !overflow
             else {
-                throw Unreadable(problem: "\"\(text)\" is too long", remedy: "use less than 300 years")
+                throw Refusal(problem: "\"\(text)\" is too long", remedy: "use less than 300 years")
             }
             total = sum
         } while !rest.isEmpty
@@ -46,20 +40,20 @@ enum Quantity {
     }
 
     /// `4096` or `64KiB`, in bytes.
-    static func bytes(_ text: String) throws(Unreadable) -> Int64 {
+    static func bytes(_ text: String) throws(Refusal) -> Int64 {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = trimmed(text.dropFirst(digits.count))
         guard let amount = Int64(digits) else {
-            throw Unreadable(problem: "\"\(text)\" is not a size", remedy: "write bytes, or for instance 64KiB or 1MiB")
+            throw Refusal(problem: "\"\(text)\" is not a size", remedy: "write bytes, or for instance 64KiB or 1MiB")
         }
         let factor = unit.isEmpty ? 1 : sizeUnits.first { $0.0 == unit }?.1
         guard let factor else {
-            throw Unreadable(
+            throw Refusal(
                 problem: "\"\(text)\" has the unknown unit \"\(unit)\"",
                 remedy: "use KiB, MiB, GiB, or bytes without a unit")
         }
         let (product, overflow) = amount.multipliedReportingOverflow(by: factor)
-        guard !overflow else { throw Unreadable(problem: "\"\(text)\" is too large", remedy: "use less than 8 EiB") }
+        guard !overflow else { throw Refusal(problem: "\"\(text)\" is too large", remedy: "use less than 8 EiB") }
         return product
     }
 

@@ -25,7 +25,10 @@ enum Rules {
     /// A ceiling that nobody set has no effect below a wide deadband, which alone is legal.
     private static let ceiling = Rule(
         isWarning: false,
-        about: [Options.pacing.deadbandCeilingMeters.declaration, Options.pacing.deadbandMeters.declaration]
+        about: [
+            Options.pacing.deadbandCeilingMeters.declaration, Options.pacing.deadbandMeters.declaration,
+            Options.pacing.accuracyAware.declaration,
+        ]
     ) { configuration, subject in
         let pacing = Options.pacing
         let ceiling = configuration[pacing.deadbandCeilingMeters, attributesType: subject]
@@ -43,6 +46,7 @@ enum Rules {
                 "is more than pacing.deadbandCeilingMeters (\(Quantity.text(number: ceiling)))",
                 "choose at most \(Quantity.text(number: ceiling))"
             ),
+            ("makes pacing.deadbandCeilingMeters count, which is less than pacing.deadbandMeters", "raise the ceiling"),
         ])
     }
 

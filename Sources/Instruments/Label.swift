@@ -15,6 +15,7 @@ public protocol LabelSet: Sendable {
     static var labelNames: [String] { get }
     /// The label values of each series, in the order of `ordinal`.
     static var series: [[String]] { get }
+    static var seriesCount: Int { get }
     /// The place of this series in `series`.
     var ordinal: Int { get }
 }
@@ -32,6 +33,8 @@ extension MetricLabel {
         return allCases.map { [$0.labelValue] }
     }
 
+    @inlinable public static var seriesCount: Int { allCases.count }
+
     /// An enum of up to 256 cases without payloads is one byte that counts them; a search through `allCases` would
     /// cost more than the addition it leads to. `series`, asked once for each metric, proves the assumption.
     @inlinable public var ordinal: Int {
@@ -47,6 +50,7 @@ extension MetricLabel {
 public struct NoLabel: LabelSet {
     public static var labelNames: [String] { [] }
     public static var series: [[String]] { [[]] }
+    @inlinable public static var seriesCount: Int { 1 }
     @inlinable public var ordinal: Int { 0 }
     @inlinable public init() {}
 }
@@ -55,12 +59,10 @@ public struct NoLabel: LabelSet {
 public struct LabelPair<First: LabelSet, Second: LabelSet>: LabelSet {
     @usableFromInline let first: First
     @usableFromInline let second: Second
-    @usableFromInline let secondCount: Int
 
-    public init(_ first: First, _ second: Second) {
+    @inlinable public init(_ first: First, _ second: Second) {
         self.first = first
         self.second = second
-        secondCount = Second.series.count
     }
 
     public static var labelNames: [String] { First.labelNames + Second.labelNames }
@@ -68,5 +70,6 @@ public struct LabelPair<First: LabelSet, Second: LabelSet>: LabelSet {
         let seconds = Second.series
         return First.series.flatMap { first in seconds.map { first + $0 } }
     }
-    @inlinable public var ordinal: Int { first.ordinal * secondCount + second.ordinal }
+    @inlinable public static var seriesCount: Int { First.seriesCount * Second.seriesCount }
+    @inlinable public var ordinal: Int { first.ordinal * Second.seriesCount + second.ordinal }
 }

@@ -12,7 +12,7 @@ public enum LogFormat: String, Sendable {
     public static var forStandardError: LogFormat { isatty(STDERR_FILENO) == 1 ? .text : .json }
 }
 
-/// Where log lines go. One lock guards the repetition table and keeps lines whole; lines are rare by design.
+/// Where log lines go. One lock guards the table of repetitions; a line is kept whole by being written in one call.
 public final class LogSink: Sendable {
     public let level: LogLevel
     public let format: LogFormat
@@ -43,25 +43,23 @@ public final class LogSink: Sendable {
         lines?.add(1, level)
         let time = now()
         let kind = Repetitions.Kind(level: level, component: component, message: message)
-        repetitions.withLock { repetitions in
-            guard case .write(let suppressed) = repetitions.admit(kind, nowMilliseconds: time) else { return }
-            let line = LogLine(
-                timeMilliseconds: time, level: level, component: component, message: message, fields: fields,
-                suppressed: suppressed)
-            output(line.bytes(format))
+        guard case .write(let suppressed) = repetitions.withLock({ $0.admit(kind, nowMilliseconds: time) }) else {
+            return
         }
+        let line = LogLine(
+            timeMilliseconds: time, level: level, component: component, message: message, fields: fields,
+            suppressed: suppressed)
+        output(line.bytes(format))
     }
 
     /// Says of each kind how many lines are still unsaid; call it last.
     public func flush() {
         let time = now()
-        repetitions.withLock { repetitions in
-            for (kind, suppressed) in repetitions.drain() {
-                let line = LogLine(
-                    timeMilliseconds: time, level: kind.level, component: kind.component, message: kind.message,
-                    fields: [], suppressed: suppressed)
-                output(line.bytes(format))
-            }
+        for (kind, suppressed) in repetitions.withLock({ $0.drain() }) {
+            let line = LogLine(
+                timeMilliseconds: time, level: kind.level, component: kind.component, message: kind.message, fields: [],
+                suppressed: suppressed)
+            output(line.bytes(format))
         }
     }
 

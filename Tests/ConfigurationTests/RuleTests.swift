@@ -36,6 +36,13 @@ import Testing
             ])
     }
 
+    @Test func aRuleWaitsForTheValuesItReads() {
+        #expect(
+            faults("pacing:\n  refreshLead: 5\n  staleAfter: 20s") == [
+                "config.yaml:2:16: pacing.refreshLead: \"5\" has no unit; write 5s, or use ms, m, h or d"
+            ])
+    }
+
     @Test func positionFieldsAndSequenceMustNotOverwriteEachOther() {
         #expect(
             faults("pacing:\n  positionFields: {latitude: place, longitude: place.x}") == [
