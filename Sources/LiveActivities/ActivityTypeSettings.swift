@@ -1,7 +1,7 @@
 import Telemetry
 
 /// What is configured for one attributes type: how its content-state and attributes are checked and written.
-public struct ActivityTypeSettings: Sendable {
+public final class ActivityTypeSettings: Sendable {
     /// No schema, no dates, nothing to leave out.
     public static let plain = ActivityTypeSettings()
 
@@ -31,7 +31,7 @@ public struct ActivityTypeSettings: Sendable {
     ///     is; nil writes none.
     ///   - suppliedFields: fields of the content-state that pacing writes when an update leaves (sequence, position): producers
     ///     owe none of them, though the schema may require them.
-    /// - Throws: for a schema or a field that cannot be used; the problem begins with the place, `/` being the schema's root.
+    /// - Throws: for a schema, or a field beside it, that cannot be used.
     public init(
         contentStateSchema: JSONValue? = nil, attributesSchema: JSONValue? = nil, contentStateDates: [DateField] = [],
         attributesDates: [DateField] = [], shed: [FieldPath] = [], activityIdentifierField: FieldPath? = nil,

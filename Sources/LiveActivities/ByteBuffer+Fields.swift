@@ -40,7 +40,7 @@ extension ByteBuffer {
         default:
             guard let format = field.date else { return append(value) }
             do throws(DateReading.Fault) {
-                append(try DateReading(value).written(as: format))
+                try DateReading(value).write(as: format, into: &self)
             } catch {
                 throw .badDate(path: name, explanation: "\(name) \(error.problem)")
             }

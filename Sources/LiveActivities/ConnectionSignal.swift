@@ -23,3 +23,22 @@ public enum ConnectionSignal: Equatable, Sendable {
     /// SETTINGS lowered the stream limit.
     case streamLimitLowered
 }
+
+extension ConnectionSignal {
+    /// A closed set, fit to label a metric.
+    public var label: String {
+        switch self {
+        case .connectFailed: "connect_failed"
+        case .refusedStream: "refused_stream"
+        case .notProcessed: "not_processed"
+        case .goAway: "goaway"
+        case .closedAfterGoAway: "closed_after_goaway"
+        case .streamReset: "stream_reset"
+        case .connectionLost: "connection_lost"
+        case .timedOut: "timed_out"
+        case .pingUnanswered: "ping_unanswered"
+        case .malformedAnswer: "malformed_answer"
+        case .streamLimitLowered: "stream_limit_lowered"
+        }
+    }
+}

@@ -28,7 +28,8 @@ extension SchemaNode {
         if let items = items.first, items.requires(names) { return true }
         guard let first = names.first else { return false }
         if names.count == 1 { return required.contains { $0.name.hasSameBytes(as: first) } }
-        return (property(first) ?? additional.first)?.requires(names.dropFirst()) ?? false
+        let node = propertyIndex(first).map { properties[$0].node } ?? additional.first
+        return node?.requires(names.dropFirst()) ?? false
     }
 }
 
@@ -175,7 +176,7 @@ private struct SchemaCompiler {
     /// What is written when an update leaves is no fault of the producer's, and the phone ignores members that it does not know.
     private func allowSupplied(_ supplied: FieldTree?, in node: inout SchemaNode) {
         guard node.isClosed, let supplied else { return }
-        for child in supplied.children where node.property(child.name) == nil {
+        for child in supplied.children where node.propertyIndex(child.name) == nil {
             node.properties.append(SchemaNode.Property(name: child.name, node: SchemaNode()))
         }
     }
@@ -186,7 +187,7 @@ private struct SchemaCompiler {
     ) throws(SchemaFault) {
         guard let dates, !dates.isEmpty else { return }
         node.date = dates.date
-        for child in dates.children where node.property(child.name) == nil {
+        for child in dates.children where node.propertyIndex(child.name) == nil {
             if node.isClosed {
                 throw SchemaFault(
                     pointer: pointer,

@@ -9,13 +9,28 @@ public struct ContentSchema: Sendable {
     /// Accepts every object.
     public static let anything = ContentSchema(root: SchemaNode())
 
-    let root: SchemaNode
+    /// A tree of nodes is many references; behind one of its own it costs one to hand over.
+    private final class Tree: Sendable {
+        let root: SchemaNode
+
+        init(root: SchemaNode) {
+            self.root = root
+        }
+    }
+
+    private let tree: Tree
+
+    init(root: SchemaNode) {
+        tree = Tree(root: root)
+    }
+
+    var root: SchemaNode { tree.root }
 
     /// - Returns: nil where the object fits, else the first mismatch: what is required in the schema's order, then members in
     ///   the object's.
     /// - Parameter isComplete: false asks nothing of `supplied` fields, which are written only when an update leaves.
     public func check(_ object: JSONObject, isComplete: Bool = true) -> SchemaMismatch? {
-        root.mismatch(of: .object(object), asksSupplied: isComplete)
+        tree.root.mismatch(of: .object(object), asksSupplied: isComplete)
     }
 }
 

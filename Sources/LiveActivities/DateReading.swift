@@ -38,24 +38,34 @@ struct DateReading: Equatable {
         }
     }
 
-    func written(as format: DateFormat) throws(Fault) -> JSONValue {
+    /// Seconds are whole where they are whole, so that an app may decode an `Int`; else they have at most three decimals.
+    func write(as format: DateFormat, into buffer: inout ByteBuffer) throws(Fault) {
         switch format {
-        case .unix: return .number(DateReading.seconds(unixMilliseconds))
-        case .apple: return .number(DateReading.seconds(unixMilliseconds - DateReading.appleEpochSeconds * 1000))
-        case .iso8601:
-            guard let text = RFC3339.text(unixMilliseconds: unixMilliseconds) else { throw .beyondCalendar }
-            return .string(text)
+        case .unix: buffer.append(secondsOfMilliseconds: unixMilliseconds)
+        case .apple: buffer.append(secondsOfMilliseconds: appleMilliseconds)
+        case .iso8601: buffer.append(string: try rfc3339)
         }
     }
 
-    /// Whole where it is whole, so that an app may decode an `Int`; else at most three decimals.
-    private static func seconds(_ milliseconds: Int64) -> JSONNumber {
-        let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
-        let sign = milliseconds < 0 ? "-" : ""
-        guard rest > 0 else { return JSONNumber(milliseconds / 1000) }
-        var decimals = String(rest + 1000).dropFirst()
-        while decimals.last == "0" { decimals.removeLast() }
-        return JSONNumber(double: Double(milliseconds) / 1000, text: "\(sign)\(whole).\(decimals)")
+    func written(as format: DateFormat) throws(Fault) -> JSONValue {
+        let milliseconds: Int64
+        switch format {
+        case .unix: milliseconds = unixMilliseconds
+        case .apple: milliseconds = appleMilliseconds
+        case .iso8601: return .string(try rfc3339)
+        }
+        var text = ByteBuffer()
+        text.append(secondsOfMilliseconds: milliseconds)
+        return .number(JSONNumber(double: Double(milliseconds) / 1000, text: text.text))
+    }
+
+    private var appleMilliseconds: Int64 { unixMilliseconds - DateReading.appleEpochSeconds * 1000 }
+
+    private var rfc3339: String {
+        get throws(Fault) {
+            guard let text = RFC3339.text(unixMilliseconds: unixMilliseconds) else { throw .beyondCalendar }
+            return text
+        }
     }
 }
 

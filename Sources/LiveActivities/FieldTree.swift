@@ -17,7 +17,9 @@ struct FieldTree: Sendable {
 
     func child(_ name: String) -> FieldTree? {
         // A handful at most: cheaper to compare than to hash.
-        for child in children where child.name.hasSameBytes(as: name) { return child.tree }
+        for index in children.indices where children[index].name.hasSameBytes(as: name) {
+            return children[index].tree
+        }
         return nil
     }
 

@@ -19,5 +19,16 @@ public struct ProviderAnswer: Equatable, Sendable {
         self.retryAfterSeconds = retryAfterSeconds
     }
 
+    /// For a dead letter: the reason as it came, else the status.
+    public var name: String { reason?.name ?? "status \(status)" }
+
+    /// A closed set, fit to label a metric: a documented reason, else the status class.
+    public var label: String {
+        switch reason {
+        case nil, .unknown: (1...5).contains(status / 100) ? "\(status / 100)xx" : "other"
+        case .some(let reason): reason.label
+        }
+    }
+
     public var isAccepted: Bool { (200...299).contains(status) }
 }

@@ -73,20 +73,15 @@ extension SchemaNode {
             }
         }
         for member in object.members {
-            let node: SchemaNode
-            if let known = property(member.name) {
-                node = known
-            } else if let other = additional.first {
-                node = other
-            } else if isClosed {
-                _ = found.refuse("is not among the properties that the schema allows")
-                return found.refused(at: member.name)
+            let isFit: Bool
+            if let index = propertyIndex(member.name) {
+                isFit = properties[index].node.fits(member.value, asksSupplied: asksSupplied, &found)
+            } else if !additional.isEmpty {
+                isFit = additional[0].fits(member.value, asksSupplied: asksSupplied, &found)
             } else {
-                continue
+                isFit = !isClosed || found.refuse("is not among the properties that the schema allows")
             }
-            guard node.fits(member.value, asksSupplied: asksSupplied, &found) else {
-                return found.refused(at: member.name)
-            }
+            guard isFit else { return found.refused(at: member.name) }
         }
         return true
     }
@@ -98,9 +93,9 @@ extension SchemaNode {
         if elements.count > maxItems {
             return found.refuse("must have at most \(maxItems) elements, but has \(elements.count)")
         }
-        guard let node = items.first else { return true }
+        guard !items.isEmpty else { return true }
         for (index, element) in elements.enumerated() {
-            guard node.fits(element, asksSupplied: asksSupplied, &found) else {
+            guard items[0].fits(element, asksSupplied: asksSupplied, &found) else {
                 return found.refused(at: String(index))
             }
         }
@@ -146,9 +141,8 @@ extension SchemaNode {
             return found.refuse(error.problem)
         }
         if isDateTime || isFullDate { return true }
-        var atWritten = Found()
-        if fitsRules(written, asksSupplied: true, &atWritten) { return true }
-        return fitsRules(value, asksSupplied: true, &found)
+        var foundInWritten = Found()
+        return fitsRules(written, asksSupplied: true, &foundInWritten) || fitsRules(value, asksSupplied: true, &found)
     }
 }
 

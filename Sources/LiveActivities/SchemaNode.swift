@@ -55,8 +55,9 @@ struct SchemaNode: Sendable {
     /// Set where the configuration declares a date field.
     var date: DateFormat?
 
-    func property(_ name: String) -> SchemaNode? {
-        for property in properties where property.name.hasSameBytes(as: name) { return property.node }
+    /// By index, so that a node is asked where it lies: a copy would count references for each of its arrays.
+    func propertyIndex(_ name: String) -> Int? {
+        for index in properties.indices where properties[index].name.hasSameBytes(as: name) { return index }
         return nil
     }
 }

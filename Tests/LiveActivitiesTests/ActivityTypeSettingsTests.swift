@@ -54,4 +54,13 @@ struct ActivityTypeSettingsTests {
         }
         _ = try ActivityTypeSettings(contentStateSchema: schema, shed: [FieldPath("note"), FieldPath("driver")])
     }
+
+    @Test("a type that is not named has the settings of all others")
+    func others() throws {
+        let courier = try ActivityTypeSettings(contentStateSchema: json(#"{"required":["status"]}"#))
+        let types = ActivityTypes(byName: ["CourierAttributes": courier])
+        #expect(types["CourierAttributes"].fault(inMerged: state("{}")) != nil)
+        #expect(types["courierattributes"].fault(inMerged: state("{}")) == nil)
+        #expect(types[nil].fault(inMerged: state("{}")) == nil)
+    }
 }

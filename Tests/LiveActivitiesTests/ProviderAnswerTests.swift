@@ -75,6 +75,37 @@ struct ProviderAnswerTests {
         #expect(APNsReason(row.text) == row.reason)
     }
 
+    @Test("an answer has a name for people and a label for metrics")
+    func names() {
+        let rows: [(answer: ProviderAnswer, name: String, label: String)] = [
+            (ProviderAnswer(status: 200), "status 200", "2xx"),
+            (ProviderAnswer(status: 410, reason: .unregistered), "Unregistered", "Unregistered"),
+            (ProviderAnswer(status: 400, reason: .unknown("Novel")), "Novel", "4xx"),
+            (ProviderAnswer(status: 502), "status 502", "5xx"), (ProviderAnswer(status: 0), "status 0", "other"),
+        ]
+        for row in rows {
+            #expect(row.answer.name == row.name)
+            #expect(row.answer.label == row.label)
+        }
+    }
+
+    @Test("every documented reason reads back from its own name")
+    func everyReason() {
+        let names = [
+            "BadCollapseId", "BadDeviceToken", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
+            "DeviceTokenNotForTopic", "DuplicateHeaders", "IdleTimeout", "InvalidPushType", "MissingDeviceToken",
+            "MissingTopic", "PayloadEmpty", "TopicDisallowed", "BadCertificate", "BadCertificateEnvironment",
+            "ExpiredProviderToken", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
+            "UnrelatedKeyIdInToken", "BadEnvironmentKeyIdInToken", "BadPath", "MethodNotAllowed", "ExpiredToken",
+            "Unregistered", "PayloadTooLarge", "TooManyProviderTokenUpdates", "TooManyRequests",
+            "InternalServerError", "ServiceUnavailable", "Shutdown",
+        ]
+        for name in names {
+            #expect(APNsReason(name).name == name)
+            #expect(APNsReason(name).label == name)
+        }
+    }
+
     @Test("retry-after is read in seconds, the form with a date is not")
     func retryAfter() {
         #expect(answer(503, "", retryAfter: "37").retryAfterSeconds == 37)
