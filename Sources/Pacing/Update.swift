@@ -14,6 +14,17 @@ public enum PushTarget: Hashable, Sendable {
     case channel(String)
     /// `plan` alone: an activity that nobody gave a target is taken to have one.
     case assumed
+
+    /// Byte for byte, as all ids.
+    public static func == (left: PushTarget, right: PushTarget) -> Bool {
+        switch (left, right) {
+        case (.updateToken(let left), .updateToken(let right)): left == right
+        case (.startToken(let left), .startToken(let right)): left == right
+        case (.channel(let left), .channel(let right)): left.hasSameBytes(as: right)
+        case (.assumed, .assumed): true
+        default: false
+        }
+    }
 }
 
 /// One push to be made: owned values throughout, so it outlives the events that it came from.
