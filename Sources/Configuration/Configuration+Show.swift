@@ -26,6 +26,33 @@ extension Configuration {
         return writer.text
     }
 
+    /// The same for machines: each option's full path to its value and origin.
+    ///
+    ///     {"pacing.deadbandMeters": {"value": 50, "origin": "--set pacing.deadbandMeters"}, …}
+    public var shownAsJSON: String {
+        var members: [(String, JSONDocument)] = []
+        func add(_ declaration: Declaration, below subject: String?, _ setting: Setting?) {
+            guard let setting else { return }
+            let written = setting.value.isScalar ? setting.written : nil
+            let value: [(String, JSONDocument)] = [
+                ("value", setting.value.json(written: written)), ("origin", .string(setting.origin.description)),
+            ]
+            members.append((SettingKey(declaration, below: subject).path, .object(value)))
+        }
+        for declaration in Options.all {
+            switch declaration.scope {
+            case .app: for app in apps { add(declaration, below: app, setting(declaration, below: app)) }
+            case .process: add(declaration, below: nil, setting(declaration, below: nil))
+            case .overridable, .attributesType:
+                if declaration.scope == .overridable { add(declaration, below: nil, setting(declaration, below: nil)) }
+                for type in attributesTypes {
+                    add(declaration, below: type, settings[SettingKey(declaration, below: type)])
+                }
+            }
+        }
+        return JSONDocument.object(members).text() + "\n"
+    }
+
     private func line(_ declaration: Declaration, _ setting: Setting?) -> YamlWriter.Line? {
         guard let setting else { return nil }
         var origin = setting.origin.description

@@ -9,7 +9,7 @@ import Testing
         var numbers = Numbers(state: seed)
         let whole = Array((courierApp + Configuration.defaults).utf8)
         let special = Array("&*!|>%@`\"'#{}[],:?-\t\n\u{0}\u{7F}".utf8) + [0xFF, 0xC3, 0xED]
-        for _ in 0..<75 {
+        for _ in 0..<40 {
             var bytes = whole
             for _ in 0...Int.random(in: 0...4, using: &numbers) {
                 let place = Int.random(in: 0..<bytes.count, using: &numbers)

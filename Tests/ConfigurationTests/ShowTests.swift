@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Configuration
@@ -33,5 +34,22 @@ import Testing
         }
         #expect(second[Options.attributesType.shed, attributesType: "Ride"] == ["a", "b c"])
         #expect(second[Options.app.keyFile, app: "courier"] == "/etc/waypulse/key.p8")
+    }
+
+    @Test func machinesReadTheSame() throws {
+        let configuration = try configuration(
+            courierApp + "attributesTypes: {Ride: {pacing: {staleAfter: 2m}}}",
+            flags: ["pacing.deadbandMeters=50", "pacing.maxActivityLife=off", "source.speed=max"])
+        let parsed = try #require(
+            JSONSerialization.jsonObject(with: Data(configuration.shownAsJSON.utf8)) as? [String: [String: Any]])
+        #expect(parsed["pacing.deadbandMeters"]?["value"] as? Int == 50)
+        #expect(parsed["pacing.deadbandMeters"]?["origin"] as? String == "--set pacing.deadbandMeters")
+        #expect(parsed["pacing.maxActivityLife"]?["value"] as? String == "off")
+        #expect(parsed["source.speed"]?["value"] as? String == "max")
+        #expect(parsed["pacing.discrete"]?["value"] as? [String] == ["status"])
+        #expect(parsed["pacing.staleAfter"]?["value"] as? String == "180s")
+        #expect(parsed["attributesTypes.Ride.pacing.staleAfter"]?["value"] as? String == "2m")
+        #expect(parsed["apps.courier.port"]?["origin"] as? String == "default")
+        #expect(parsed["attributesTypes.Ride.pacing.renew"] == nil)
     }
 }
