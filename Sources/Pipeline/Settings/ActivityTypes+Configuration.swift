@@ -24,46 +24,44 @@ extension ActivityTypes {
     public init(_ configuration: Configuration) throws(SettingFault) {
         var byName: [String: ActivityTypeSettings] = [:]
         for name in configuration.attributesTypes {
-            byName[name] = try ActivityTypeSettings(configuration, attributesType: name)
+            byName[name] = try typeSettings(configuration, name)
         }
-        self.init(byName)
+        self.init(byName: byName)
     }
 }
 
-extension ActivityTypeSettings {
-    /// Dates below this prefix are fields of the attributes, all others of the content-state.
-    private static let attributesPrefix = "attributes."
+/// Dates below this prefix are fields of the attributes, all others of the content-state.
+private let attributesPrefix = "attributes."
 
-    fileprivate init(_ configuration: Configuration, attributesType name: String) throws(SettingFault) {
-        let options = Options.attributesType
-        let pacing = PacingSettings(configuration, attributesType: name)
-        var contentStateDates: [DateField] = []
-        var attributesDates: [DateField] = []
-        for (path, format) in configuration[options.dates, attributesType: name].sorted(by: { $0.key < $1.key }) {
-            guard let format = DateFormat(rawValue: format) else { preconditionFailure("date format \(format)") }
-            if path.hasPrefix(Self.attributesPrefix) {
-                attributesDates.append(
-                    DateField(path: FieldPath(String(path.dropFirst(Self.attributesPrefix.count))), format: format))
-            } else {
-                contentStateDates.append(DateField(path: FieldPath(path), format: format))
-            }
+private func typeSettings(_ configuration: Configuration, _ name: String) throws(SettingFault) -> ActivityTypeSettings {
+    let options = Options.attributesType
+    let pacing = PacingSettings(configuration, attributesType: name)
+    var contentStateDates: [DateField] = []
+    var attributesDates: [DateField] = []
+    for (path, format) in configuration[options.dates, attributesType: name].sorted(by: { $0.key < $1.key }) {
+        guard let format = DateFormat(rawValue: format) else { preconditionFailure("date format \(format)") }
+        if path.hasPrefix(attributesPrefix) {
+            attributesDates.append(
+                DateField(path: FieldPath(String(path.dropFirst(attributesPrefix.count))), format: format))
+        } else {
+            contentStateDates.append(DateField(path: FieldPath(path), format: format))
         }
-        let contentStateSchema = try schema(configuration, options.contentStateSchema, name)
-        let attributesSchema = try schema(configuration, options.attributesSchema, name)
-        do throws(SchemaFault) {
-            try self.init(
-                contentStateSchema: contentStateSchema, attributesSchema: attributesSchema,
-                contentStateDates: contentStateDates, attributesDates: attributesDates,
-                shed: configuration[options.shed, attributesType: name].map { FieldPath($0) },
-                activityIdentifierField: configuration[options.activityIdAttribute, attributesType: name].map {
-                    FieldPath($0)
-                },
-                suppliedFields: [pacing.sequenceField] + pacing.positionFields.map(\.field))
-        } catch {
-            throw SettingFault(
-                key: "attributesTypes.\(name)", problem: error.explanation,
-                remedy: "see the schema subset in the README of LiveActivities")
-        }
+    }
+    let contentStateSchema = try schema(configuration, options.contentStateSchema, name)
+    let attributesSchema = try schema(configuration, options.attributesSchema, name)
+    do throws(SchemaFault) {
+        return try ActivityTypeSettings(
+            contentStateSchema: contentStateSchema, attributesSchema: attributesSchema,
+            contentStateDates: contentStateDates, attributesDates: attributesDates,
+            shed: configuration[options.shed, attributesType: name].map { FieldPath($0) },
+            activityIdentifierField: configuration[options.activityIdAttribute, attributesType: name].map {
+                FieldPath($0)
+            },
+            suppliedFields: [pacing.sequenceField] + pacing.positionFields.map(\.field))
+    } catch {
+        throw SettingFault(
+            key: "attributesTypes.\(name)", problem: error.explanation,
+            remedy: "see the schema subset in the README of LiveActivities")
     }
 }
 

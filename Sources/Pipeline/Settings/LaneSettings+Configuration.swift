@@ -1,5 +1,6 @@
 import Configuration
 import Flow
+import LiveActivities
 import Pacing
 
 extension LaneSettings {
