@@ -175,7 +175,8 @@ public final class ClientConnection: EventSource {
     /// The first reason stands.
     func end(_ reason: CloseReason) {
         guard pendingClose == nil, phase != .closed else { return }
-        pendingClose = reason
+        // A peer that has said goodbye may also be the first to close.
+        pendingClose = isDraining && reason == .endOfFile && slots.usedCount == 0 ? .drained : reason
         loop.callAtEndOfTurn(self)
     }
 

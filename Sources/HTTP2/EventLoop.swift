@@ -68,10 +68,11 @@ public final class EventLoop {
 
     /// One turn. Waits for an event or a timer, at most `timeoutMilliseconds` (-1: however long).
     public func runOnce(timeoutMilliseconds: Int32 = -1) {
+        // What was asked for between turns is done first, and then the caller may want to look before this waits.
+        let limit = atEndOfTurn.isEmpty ? timeoutMilliseconds : 0
         finishTurn()
         nowMilliseconds = Self.currentMilliseconds()
-        let count = epoll_wait(
-            epoll, events.baseAddress, Int32(events.count), waitMilliseconds(atMost: timeoutMilliseconds))
+        let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), waitMilliseconds(atMost: limit))
         nowMilliseconds = Self.currentMilliseconds()
         resumeSources()
         var isMailboxReady = false
@@ -106,7 +107,6 @@ public final class EventLoop {
         let work = mailbox.collect()
         for item in work { item(self) }
         for handler in wakeHandlers { handler() }
-        if mailbox.isStopRequested { isStopping = true }
     }
 
     /// Whoever is called here may ask for another call: those follow in the same turn, until nobody asks.

@@ -8,7 +8,6 @@ public final class LoopMailbox: Sendable {
     private let queue = Mutex<[@Sendable (EventLoop) -> Void]>([])
     /// Set between a write to the eventfd and its read, so that many hand-overs cost one system call.
     private let isWoken = Atomic<Bool>(false)
-    private let stopRequested = Atomic<Bool>(false)
 
     init() throws(SystemFault) {
         eventDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -31,14 +30,10 @@ public final class LoopMailbox: Sendable {
         _ = Glibc.write(eventDescriptor, &one, 8)
     }
 
-    /// Ends `run()` after its present turn.
-    public func stop() {
-        stopRequested.store(true, ordering: .releasing)
-        wake()
-    }
+    /// Ends `run()` after what was submitted before.
+    public func stop() { submit { $0.stop() } }
 
     var descriptor: Int32 { eventDescriptor }
-    var isStopRequested: Bool { stopRequested.load(ordering: .acquiring) }
 
     /// Empties the box: on the loop's thread, when the eventfd is readable.
     func collect() -> [@Sendable (EventLoop) -> Void] {

@@ -37,9 +37,14 @@ public final class LoopThread: Sendable {
         }
     }
 
-    /// Ends the loop after its present turn and waits for the thread. Not from the loop's own thread.
+    /// Ends the loop after what was submitted before, and waits for the thread. Not from the loop's own thread.
     public func stopAndJoin() {
         mailbox.stop()
+        join()
+    }
+
+    /// Waits until the loop has been stopped by whoever does so.
+    public func join() {
         let joined = thread.withLock { thread in
             defer { thread = nil }
             return thread

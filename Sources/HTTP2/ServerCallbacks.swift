@@ -120,18 +120,16 @@ extension ServerConnection {
     /// A new stream: within the limit it becomes a request.
     fileprivate func begin(_ streamID: Int32, hasPriority: Bool) -> Int32 {
         if hasPriority { counters.priorityFrames += 1 }
+        guard streamID <= lastServedStreamID else { return refuse(streamID) }
         // A limit that is on its way may already be in force at the peer, if it is higher.
         let limit = limitsInFlight.reduce(acknowledgedStreamLimit) { max($0, $1) }
         guard openStreams < Int(limit) else {
             counters.streamsOverLimit += 1
             switch options.refusal {
-            case .refuseStream:
-                nghttp2_submit_rst_stream(
-                    session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, HTTP2Error.refusedStream)
-            case .goAway:
-                terminate(errorCode: HTTP2Error.protocolError, text: "more streams than allowed")
+            case .refuseStream: break
+            case .goAway: terminate(errorCode: HTTP2Error.protocolError, text: "more streams than allowed")
             }
-            return Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+            return refuse(streamID)
         }
         let request = ServerRequest(connection: self, streamID: streamID)
         requests[streamID] = request
@@ -139,6 +137,11 @@ extension ServerConnection {
         counters.peakStreams = max(counters.peakStreams, openStreams)
         nghttp2_session_set_stream_user_data(session, streamID, Unmanaged.passUnretained(request).toOpaque())
         return 0
+    }
+
+    private func refuse(_ streamID: Int32) -> Int32 {
+        nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, HTTP2Error.refusedStream)
+        return Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
     }
 
     fileprivate func complete(_ request: ServerRequest) {

@@ -28,6 +28,8 @@ public final class ServerConnection: EventSource {
     private var pendingClose: (reason: CloseReason, manner: Manner)?
     private var isClosing = false
     private var hasSentGoAway = false
+    /// Of the GOAWAY frames so far.
+    private(set) var lastServedStreamID = Int32.max
     /// A limit stands in the first list until its SETTINGS frame is made, in the second until that is acknowledged.
     var limitsToFrame: [UInt32] = []
     var limitsInFlight: [UInt32] = []
@@ -87,9 +89,11 @@ public final class ServerConnection: EventSource {
     public func goAway(lastStreamID: Int32? = nil, errorCode: UInt32 = 0, debugData: [UInt8] = []) {
         guard let session else { return }
         hasSentGoAway = true
+        lastServedStreamID = min(lastServedStreamID, lastStreamID ?? highestStreamID)
+        // At once, though nghttp2 closes their streams only when the frame leaves.
+        for request in requests.values where request.streamID > lastServedStreamID { request.isOpen = false }
         nghttp2_submit_goaway(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStreamID ?? highestStreamID, errorCode, debugData,
-            debugData.count)
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastServedStreamID, errorCode, debugData, debugData.count)
         wantsToSend()
     }
 

@@ -7,7 +7,8 @@ import Testing
         let world = try World()
         world.serverSide.onRequest = { request in
             _ = request.respond(
-                status: 400, fields: [("apns-id", "ABC"), ("retry-after", "37")], body: Array(#"{"reason":"BadTopic"}"#.utf8))
+                status: 400, fields: [("apns-id", "ABC"), ("retry-after", "37")],
+                body: Array(#"{"reason":"BadTopic"}"#.utf8))
         }
         let (client, _) = world.connected()
         var seen: (id: String?, retry: String?, none: String?)

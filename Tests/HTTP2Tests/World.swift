@@ -13,7 +13,8 @@ final class World {
     private var hasGivenUp = false
 
     init(
-        _ options: Server.Options = .init(), certificate: ServerCertificate = World.certificate, selectsHTTP2: Bool = true
+        _ options: Server.Options = .init(), certificate: ServerCertificate = World.certificate,
+        selectsHTTP2: Bool = true
     ) throws {
         server = try Server(
             loop: loop, tls: .server(certificate, selectsHTTP2: selectsHTTP2), options: options, handler: serverSide)
