@@ -76,12 +76,15 @@ final class ControlRequests: Sendable {
         func count(_ value: Int) -> JSONValue { .number(JSONNumber(Int64(value))) }
         func tally(_ names: [String]) -> JSONValue {
             let counts = names.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
-            let members = counts.sorted { $0.key < $1.key }.map { JSONObject.Member(name: $0.key, value: count($0.value)) }
+            let members = counts.sorted { $0.key < $1.key }.map {
+                JSONObject.Member(name: $0.key, value: count($0.value))
+            }
             return .object(JSONObject(uniqueMembers: members))
         }
         var state = JSONObject()
         state["phoneMilliseconds"] = .number(JSONNumber(shared.clock.phoneMilliseconds()))
         state["connections"] = count(shared.connectionCount.load(ordering: .relaxed))
+        state["held"] = count(shared.heldCount.load(ordering: .relaxed))
         state["tokens"] = count(tokens)
         state["activities"] = count(activities)
         state["requests"] = count(entries.count)

@@ -122,7 +122,8 @@ extension FaultSettings {
 
     private static func errors(_ value: JSONValue) throws(FaultSettingsFault) -> [InjectedError] {
         let fault = FaultSettingsFault(
-            key: "errors", problem: #"a list of {"status": 503, "reason": "ServiceUnavailable", "share": 0.1} is needed"#)
+            key: "errors",
+            problem: #"a list of {"status": 503, "reason": "ServiceUnavailable", "share": 0.1} is needed"#)
         guard case .array(let elements) = value else { throw fault }
         var errors: [InjectedError] = []
         for element in elements {

@@ -17,6 +17,11 @@ final class SimulatorHandler: ServerHandler {
         }
     }
 
+    /// What the loop holds of the handler, for as long as it runs: the loop never gives back what it was given.
+    private final class Door {
+        var handler: SimulatorHandler?
+    }
+
     private enum Delayed {
         case request(ServerRequest, FaceRequest, SimulatorCore.Origin)
         case reset(ServerConnection)
@@ -29,6 +34,7 @@ final class SimulatorHandler: ServerHandler {
     let shared: SimulatorShared
     let loop: EventLoop
     private(set) var peers: [UInt64: Peer] = [:]
+    private let door = Door()
     private var server: Server?
     private var delays: DelayLine<Delayed>?
     private var ticker: LoopTimer?
@@ -44,8 +50,9 @@ final class SimulatorHandler: ServerHandler {
         _ loop: EventLoop, shared: SimulatorShared, tls: TLSContext
     ) -> Result<UInt16, SimulatorFault> {
         let handler = SimulatorHandler(loop: loop, shared: shared)
-        // The loop holds the handler until `close()` takes this closure back.
-        loop.onWake { handler.obey() }
+        let door = handler.door
+        door.handler = handler
+        loop.onWake { door.handler?.obey() }
         do {
             let server = try Server(
                 loop: loop, address: shared.options.address, port: shared.options.port, tls: tls,
@@ -62,7 +69,9 @@ final class SimulatorHandler: ServerHandler {
         self.server = server
         delays = DelayLine(loop: loop) { [unowned self] delayed in
             switch delayed {
-            case .request(let request, let content, let origin): process(request, content, origin)
+            case .request(let request, let content, let origin):
+                shared.heldCount.subtract(1, ordering: .relaxed)
+                process(request, content, origin)
             case .reset(let connection): reset(connection)
             }
         }
@@ -135,6 +144,7 @@ final class SimulatorHandler: ServerHandler {
             shared.core.withLock { $0.leaveUnprocessed(content, from: origin) }
         case .process(let afterMilliseconds) where afterMilliseconds > 0:
             delays?.hold(.request(request, content, origin), milliseconds: afterMilliseconds)
+            shared.heldCount.add(1, ordering: .relaxed)
         case .process:
             process(request, content, origin)
         }
@@ -193,6 +203,7 @@ final class SimulatorHandler: ServerHandler {
             case .drain(let drain): for peer in peers.values { self.drain(peer, drain) }
             case .resetConnections: for peer in peers.values { reset(peer.connection) }
             case .stop(let closed): close(closed)
+            case .leave(let closed): leave(closed)
             }
         }
     }
@@ -225,6 +236,7 @@ final class SimulatorHandler: ServerHandler {
                 guard case .request(let request, _, _) = delayed else { return false }
                 return request.connection === connection && request.streamID > last
             } ?? []
+        shared.heldCount.subtract(forgotten.count, ordering: .relaxed)
         shared.core.withLock { core in
             for case .request(_, let content, let origin) in forgotten { core.leaveUnprocessed(content, from: origin) }
         }
@@ -273,14 +285,18 @@ final class SimulatorHandler: ServerHandler {
 
     private func close(_ closed: Handover<Void>) {
         ticker?.cancel()
-        ticker = nil
         server?.close()
+        shared.order(.leave(closed))
+    }
+
+    private func leave(_ closed: Handover<Void>) {
         server = nil
         delays = nil
         peers = [:]
+        shared.heldCount.store(0, ordering: .relaxed)
         let lines = shared.core.withLock { $0.journal.takeLines() }
         shared.files?.appendToJournal(lines)
-        loop.onWake {}
+        door.handler = nil
         closed.give(())
     }
 }

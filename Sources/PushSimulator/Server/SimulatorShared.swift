@@ -8,14 +8,18 @@ final class SimulatorShared: Sendable {
         case drain(Drain)
         case resetConnections
         case stop(Handover<Void>)
+        /// The turn after a stop, when HTTP/2 has closed its connections.
+        case leave(Handover<Void>)
     }
 
     let core: Mutex<SimulatorCore>
     let options: SimulatorServer.Options
     let files: SimulatorFiles?
     var clock: SimulatorClock { options.clock }
-    /// Of the connections that are open, for `GET /state`.
+    /// Connections that are open.
     let connectionCount = Atomic<Int>(0)
+    /// Requests that wait for their latency.
+    let heldCount = Atomic<Int>(0)
     private let orders = Mutex<[Order]>([])
     private let mailbox = Mutex<LoopMailbox?>(nil)
 
@@ -33,6 +37,9 @@ final class SimulatorShared: Sendable {
         orders.withLock { $0.append(order) }
         mailbox.withLock { $0 }?.wake()
     }
+
+    /// Whether every order so far has been carried out, or is just being so.
+    var hasObeyed: Bool { orders.withLock(\.isEmpty) }
 
     func takeOrders() -> [Order] {
         orders.withLock { orders in
