@@ -14,7 +14,7 @@ import Testing
 
     @Test func drawnAndBrokenMessagesFindNoDispute() throws {
         let first = setting("WAYPULSE_FUZZ_SEED") ?? 1
-        let messages = setting("WAYPULSE_FUZZ_MESSAGES") ?? 30_000
+        let messages = setting("WAYPULSE_FUZZ_MESSAGES") ?? 12_000
         let messagesPerSeed: UInt64 = 1000
         var agreement = DecoderAgreement()
         for seed in first..<(first + max(1, messages / messagesPerSeed)) {
