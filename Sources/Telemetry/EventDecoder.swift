@@ -9,12 +9,12 @@ public struct EventDecoder {
     private let indexer = JSONIndexer()
     private let identifierBuffer = IdentifierBuffer()
     private let apps: [String]
-    private var scanner: PositionScanner
+    private var scanner: EventScanner
 
     /// - Parameter apps: the configured applications; none means that any name is taken.
     public init(apps: [String]) {
         self.apps = apps
-        scanner = PositionScanner(apps: apps)
+        scanner = EventScanner(apps: apps)
     }
 
     /// - Parameter bytes: one message. They must outlive the event, whose `identifier` points into them, or, where the id was
