@@ -54,6 +54,12 @@ def choose_settings(random):
     changed = {name: random.choice(choices[name]) for name in names}
     if float(changed.get("deadbandMeters", 75)) > float(changed.get("deadbandCeilingMeters", 200)):
         del changed["deadbandCeilingMeters"]   # a ceiling below the deadband is no configuration
+    if random.random() < 0.1:   # the life limit and a refresh at one instant
+        for name in ("refresh", "staleAfter", "refreshLead", "autoStart"):
+            changed.pop(name, None)
+        changed["maxActivityLife"] = "150s"
+    if random.random() < 0.1:   # moves that no field tells
+        changed["positionFields"] = "off"
     return ["pacing.%s=%s" % item for item in changed.items()]
 
 
