@@ -1,4 +1,3 @@
-import Configuration
 import PushSimulator
 
 /// What a demo plays: events, the tokens behind them, and what the phones should know in the end.
@@ -22,11 +21,5 @@ struct DemoInput {
             name: "\(activities) deliveries", lines: recording.lines(), registrations: recording.registrations,
             expectations: recording.expectations, activities: activities,
             durationMilliseconds: recording.options.durationMilliseconds)
-    }
-}
-
-extension DemoInput {
-    static func recordings(_ paths: [String], _ configuration: Configuration) throws -> DemoInput {
-        throw CommandFault(.usage, "todo")
     }
 }
