@@ -66,7 +66,7 @@ public final class Planner {
     }
 
     private func refuse(_ fault: EventFault, _ record: RecordingRecord, _ recording: Recording) {
-        report.deadLetters[fault.reason.label, default: 0] += 1
+        report.deadLetters[fault.reason.name, default: 0] += 1
         onDeadLetter(DeadLetter(fault: fault, source: recording.name, record: record))
     }
 
