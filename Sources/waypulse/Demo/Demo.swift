@@ -21,6 +21,7 @@ struct Demo {
         let ending: RunEnding
         let metrics: Snapshot
         let decisions: DecisionTotals
+        let activityHours: ActivityHours
         let entries: [JournalEntry]
         let broken: [BrokenPromise]
         let realMilliseconds: Int64
@@ -57,7 +58,9 @@ struct Demo {
         let ending = try runner.run()
         let entries = simulator.journal.entries
         return Outcome(
-            ending: ending, metrics: registry.snapshot(), decisions: runner.decisions, entries: entries,
+            ending: ending, metrics: registry.snapshot(), decisions: runner.decisions,
+            activityHours: try ActivityHours(Recording(name: input.name, bytes: input.lines, apps: configuration.apps)),
+            entries: entries,
             broken: Judge(settings: judgeSettings(lane.shard.default), expectations: input.expectations).judge(entries),
             realMilliseconds: Clocks.monotonicMilliseconds() - began)
     }

@@ -14,7 +14,7 @@ extension DemoInput {
         let script = try Script(paths, configuration, survey)
         return DemoInput(
             name: paths.joined(separator: ", "), lines: script.lines.bytes, registrations: script.registrations,
-            expectations: try expectations(script, configuration), activities: survey.activities.count,
+            expectations: try expectations(script, configuration),
             durationMilliseconds: script.durationMilliseconds)
     }
 
@@ -57,9 +57,8 @@ extension FinalState {
     }
 }
 
-/// Which activities there are, and which of them are given a target by an event.
+/// Which activities are given a target by an event.
 private struct Survey {
-    var activities: Set<String> = []
     var withTarget: Set<String> = []
 
     init(_ paths: [String], _ configuration: Configuration) throws {
@@ -67,7 +66,6 @@ private struct Survey {
         while case .record(let record, _) = try recordings.next() {
             guard case .success(let event) = record.event, !event.isForSubject else { continue }
             let activity = String(decoding: event.identifier, as: UTF8.self)
-            activities.insert(activity)
             if let target = event.detail?.target, target != .none { withTarget.insert(activity) }
         }
     }

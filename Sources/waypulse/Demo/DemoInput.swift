@@ -7,7 +7,6 @@ struct DemoInput {
     let lines: [UInt8]
     let registrations: [FleetRegistration]
     let expectations: Expectations
-    let activities: Int
     /// From the first to the last record, on the recording's clock.
     let durationMilliseconds: Int64
 
@@ -19,7 +18,7 @@ struct DemoInput {
         let recording = Fleet(options).record()
         return DemoInput(
             name: "\(activities) deliveries", lines: recording.lines(), registrations: recording.registrations,
-            expectations: recording.expectations, activities: activities,
+            expectations: recording.expectations,
             durationMilliseconds: recording.options.durationMilliseconds)
     }
 }

@@ -15,10 +15,9 @@ struct DemoReport {
     private var suppressedShare: Double {
         outcome.decisions.activityEvents == 0 ? 0 : 1 - Double(accepted) / Double(outcome.decisions.activityEvents)
     }
-    private var activityHours: Double {
-        Double(input.activities) * Double(input.durationMilliseconds) / 3_600_000
+    private var pushesPerActivityHour: Double {
+        outcome.activityHours.hours > 0 ? Double(accepted) / outcome.activityHours.hours : 0
     }
-    private var pushesPerActivityHour: Double { activityHours > 0 ? Double(accepted) / activityHours : 0 }
 
     /// Real milliseconds: the recording's clock ran `factor` times as fast.
     private func quantile(_ share: Double, _ label: LaneInstruments.ClassLabel) -> Double? {
@@ -42,7 +41,8 @@ struct DemoReport {
         text += Figures.row("accepted", UInt64(accepted))
         text += Figures.row("shown by a phone", UInt64(shown))
         text += "\n  \(Figures.percent(suppressedShare)) of the events needed no push\n"
-        text += "  \(Figures.oneDecimal(pushesPerActivityHour)) pushes per activity and hour\n"
+        text +=
+            "  \(Figures.oneDecimal(pushesPerActivityHour)) pushes per activity and hour (\(outcome.activityHours.activities) activities)\n"
         for label in LaneInstruments.ClassLabel.allCases {
             guard let median = quantile(0.5, label), let tail = quantile(0.99, label) else { continue }
             text +=
