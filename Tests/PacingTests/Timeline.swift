@@ -50,7 +50,7 @@ func timeline(
                 continue
             }
             letters.append((seconds, letter))
-            run.apply(act.event(builder, seconds), sourceLocation: sourceLocation)
+            run.apply(act.event(builder, seconds), at: seconds, sourceLocation: sourceLocation)
         }
     }
     for send in run.sends {
