@@ -51,3 +51,14 @@ extension EventFault.Reason {
         }
     }
 }
+
+extension EventFault {
+    /// Text of a message as it may stand in an explanation: in quotes, and cut off where it is long.
+    static func quoted(_ text: String) -> String {
+        let limit = 48
+        let shown = text.unicodeScalars.prefix(limit).map { scalar in
+            scalar.value < 0x20 || scalar.value == 0x7F ? "\u{FFFD}" : String(scalar)
+        }
+        return "\"" + shown.joined() + (text.unicodeScalars.count > limit ? "…" : "") + "\""
+    }
+}

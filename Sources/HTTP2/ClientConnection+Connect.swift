@@ -1,0 +1,129 @@
+import CLinux
+import CNghttp2
+import Glibc
+
+/// From an address to the peer's SETTINGS.
+extension ClientConnection {
+    /// TCP to the next address. Each gets its share of the time, so that one that swallows packets leaves some for the others.
+    func connectNext() {
+        phase = .tcp
+        var lastFailure = CloseReason.noAddress
+        while let address = addresses.popFirst() {
+            let left = max(0, connectDeadlineMilliseconds - loop.nowMilliseconds)
+            connectTimer.schedule(atMilliseconds: loop.nowMilliseconds + left / Int64(addresses.count + 1))
+            do throws(SystemFault) {
+                try connect(to: address)
+                return
+            } catch {
+                lastFailure = .connectFailed(address: address.description, errorNumber: error.errorNumber)
+            }
+        }
+        end(lastFailure)
+    }
+
+    private func connect(to address: SocketAddress) throws(SystemFault) {
+        let descriptor = try Socket.make(family: address.family)
+        Socket.sendAtOnce(descriptor)
+        Socket.setOption(
+            descriptor, level: Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, options.tcpUserTimeoutMilliseconds)
+        let code = address.withSocketAddress { Glibc.connect(descriptor, $0, $1) }
+        do throws(SystemFault) {
+            guard code == 0 || errno == EINPROGRESS else { throw SystemFault(call: "connect") }
+            connectingAddress = address
+            try loop.add(self, fileDescriptor: descriptor, events: [.readable, .writable, .edgeTriggered])
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        connectingDescriptor = descriptor
+    }
+
+    func finishConnect() {
+        let errorNumber = Socket.takeError(connectingDescriptor)
+        guard errorNumber == 0 else { return abandonAddress(errorNumber) }
+        guard isConnected(connectingDescriptor) else { return }
+        do throws(TLSFault) {
+            let descriptor = connectingDescriptor
+            connectingDescriptor = -1
+            transport = try TLSTransport(fileDescriptor: descriptor, context: tls, connectingTo: host)
+        } catch {
+            return end(.tls(text: error.problem))
+        }
+        connectTimer.schedule(atMilliseconds: connectDeadlineMilliseconds)
+        phase = .tls
+        continueHandshake()
+    }
+
+    private func abandonAddress(_ errorNumber: Int32) {
+        loop.remove(self)
+        Glibc.close(connectingDescriptor)
+        connectingDescriptor = -1
+        guard !addresses.isEmpty else {
+            return end(
+                .connectFailed(address: connectingAddress?.description ?? host, errorNumber: errorNumber))
+        }
+        connectNext()
+    }
+
+    private func isConnected(_ descriptor: Int32) -> Bool {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        } == 0
+    }
+
+    func continueHandshake() {
+        guard let transport else { return }
+        switch transport.handshake() {
+        case .pending: return
+        case .failed(let reason): end(reason)
+        case .done:
+            guard transport.hasChosenHTTP2 else { return end(.alpnMissing) }
+            openSession()
+            phase = .settings
+            lastHeardMilliseconds = loop.nowMilliseconds
+            receive()
+        }
+    }
+
+    func connectTimerFired() {
+        switch phase {
+        case .waiting, .open, .closed: return
+        case .tcp:
+            if addresses.isEmpty || loop.nowMilliseconds >= connectDeadlineMilliseconds {
+                end(.connectDeadline(stage: .tcp))
+            } else {
+                abandonAddress(ETIMEDOUT)
+                loop.callAtEndOfTurn(self)
+            }
+        case .tls: end(.connectDeadline(stage: .tls))
+        case .settings: end(.connectDeadline(stage: .settings))
+        }
+    }
+
+    private func openSession() {
+        var option: OpaquePointer?
+        nghttp2_option_new(&option)
+        defer { nghttp2_option_del(option) }
+        // Before SETTINGS nghttp2 would let 100 streams out.
+        nghttp2_option_set_peer_max_concurrent_streams(option, 1)
+        nghttp2_option_set_no_closed_streams(option, 1)
+        nghttp2_option_set_max_deflate_dynamic_table_size(option, Int(options.headerTableBytes))
+        nghttp2_session_client_new2(
+            &session, ClientCallbacks.table, Unmanaged.passUnretained(self).toOpaque(), option)
+        var settings = [
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: options.streamWindowBytes),
+        ]
+        if options.headerTableBytes != 4_096 {
+            settings.append(
+                nghttp2_settings_entry(
+                    settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: options.headerTableBytes))
+        }
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &settings, settings.count)
+        nghttp2_session_set_local_window_size(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: options.connectionWindowBytes))
+    }
+}
