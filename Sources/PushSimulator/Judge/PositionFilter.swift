@@ -38,7 +38,9 @@ struct PositionFilter: Sendable {
         guard let rules else { return accept([fix]) }
         guard PositionFilter.isUsable(fix, rules: rules, nowMilliseconds: nowMilliseconds) else { return [] }
         guard let taken, !isPlausible(fix, after: taken, rules: rules) else { return accept([fix]) }
-        if fix.timestampMilliseconds - taken.timestampMilliseconds > rules.reanchorAfterMilliseconds { return accept([fix]) }
+        if fix.timestampMilliseconds - taken.timestampMilliseconds > rules.reanchorAfterMilliseconds {
+            return accept([fix])
+        }
         if let held, isPlausible(fix, after: held, rules: rules) { return accept([held, fix]) }
         held = fix
         return []

@@ -48,7 +48,8 @@ struct FinalStateBuilderTests {
     func followers() {
         let at = #""timestamp":1795953600"#
         let place = #""type":"position","subjectId":"S",\#(at),"latitude":48,"longitude":11,"contentState":{"x":1}"#
-        let start = #""type":"activity.started","activityId":"A",\#(at),"follows":"S","token":"\#(String(repeating: "ab", count: 32))","contentState":{"status":"new"}"#
+        let start =
+            #""type":"activity.started","activityId":"A",\#(at),"follows":"S","token":"\#(String(repeating: "ab", count: 32))","contentState":{"status":"new"}"#
         let status = #""type":"status","subjectId":"S",\#(at),"status":"near""#
         let end = #""type":"activity.ended","subjectId":"S",\#(at),"dismissalDate":"immediate""#
         let final = states(place, start, status, end)["A"]
@@ -66,7 +67,9 @@ struct FinalStateBuilderTests {
         #expect(states(token).isEmpty)
         #expect(states(#""type":"activity.ended","activityId":"A",\#(at)"#).isEmpty)
         #expect(states(token, position(0, 48))["A"]?.hasTarget == true)
-        func status(_ value: String) -> String { #""type":"status","activityId":"A",\#(at),"eventId":"e","status":"\#(value)""# }
+        func status(_ value: String) -> String {
+            #""type":"status","activityId":"A",\#(at),"eventId":"e","status":"\#(value)""#
+        }
         #expect(states(status("one"), status("two"))["A"]?.contentState[FieldPath("status")]?.asString == "one")
     }
 }
