@@ -27,6 +27,7 @@ let package = Package(
             imports: [
                 "HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments",
             ])
+        + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",
@@ -34,10 +35,12 @@ let package = Package(
                 "Streams", "Delivery", "HTTP2", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
                 "Instruments", "CLinux",
             ])
-        + module("Operations", imports: ["CMicrohttpd", "CLinux", "Pipeline", "Instruments", "Configuration"])
+        + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration"])
         + module(
             "PushSimulator",
-            imports: ["HTTP2", "COpenSSL", "CMicrohttpd", "CLinux", "LiveActivities", "Telemetry", "Instruments"])
+            imports: [
+                "HTTP2", "HTTP1", "COpenSSL", "CMicrohttpd", "CLinux", "LiveActivities", "Telemetry", "Instruments",
+            ])
         + module("FaultSimulation", imports: ["Flow", "LiveActivities", "Pacing", "Telemetry"])
         + [
             .executableTarget(

@@ -70,8 +70,9 @@ public enum DecimalText {
 }
 
 extension JSONNumber {
+    /// The double in its shortest text.
     /// - Precondition: `double` is finite.
-    public init(_ double: Double) {
+    public init(shortest double: Double) {
         self.init(double: double, text: DecimalText.shortest(double))
     }
 
@@ -79,7 +80,7 @@ extension JSONNumber {
     /// - Precondition: `fiveDecimals` is finite.
     public init(fiveDecimals degrees: Double) {
         guard let hundredThousandths = DecimalText.hundredThousandths(degrees) else {
-            self.init(degrees)
+            self.init(shortest: degrees)
             return
         }
         var buffer = ByteBuffer(capacity: 16)

@@ -44,7 +44,15 @@ public struct JSONObject: Sendable {
 
 extension JSONObject: Equatable {
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
-        left.count == right.count && left.members.allSatisfy { right[$0.name] == $0.value }
+        guard left.count == right.count else { return false }
+        for (index, member) in left.members.enumerated() {
+            // Most often the order is the same as well.
+            let other =
+                right.members[index].name.hasSameBytes(as: member.name)
+                ? right.members[index].value : right[member.name]
+            guard other == member.value else { return false }
+        }
+        return true
     }
 }
 
@@ -57,19 +65,43 @@ extension JSONObject {
     }
 
     public mutating func merge(_ patch: JSONObject) {
+        if count + patch.count > JSONObject.mostMembersToSearch {
+            mergeByHash(patch)
+            return
+        }
         for member in patch.members {
-            switch member.value {
-            case .null:
-                self[member.name] = nil
-            case .object(let inner):
-                if case .object(let current)? = self[member.name] {
-                    self[member.name] = .object(current.merging(inner))
-                } else {
-                    self[member.name] = .object(JSONObject().merging(inner))
-                }
-            default:
-                self[member.name] = member.value
+            self[member.name] = JSONObject.merged(self[member.name], with: member.value)
+        }
+    }
+
+    /// Beyond it a search from the front for each member of the patch costs more than a table of hashes; a message full of keys
+    /// would take seconds.
+    private static let mostMembersToSearch = 64
+
+    private mutating func mergeByHash(_ patch: JSONObject) {
+        var values: [JSONValue?] = members.map(\.value)
+        var names = members.map(\.name)
+        var placesByHash: [UInt64: [Int]] = [:]
+        for (place, name) in names.enumerated() { placesByHash[KeyedHash.stored.hash(name), default: []].append(place) }
+        for member in patch.members {
+            let hash = KeyedHash.stored.hash(member.name)
+            if let place = placesByHash[hash]?.first(where: { names[$0].hasSameBytes(as: member.name) }) {
+                values[place] = JSONObject.merged(values[place], with: member.value)
+            } else if let value = JSONObject.merged(nil, with: member.value) {
+                placesByHash[hash, default: []].append(names.count)
+                names.append(member.name)
+                values.append(value)
             }
+        }
+        members = zip(names, values).compactMap { name, value in value.map { Member(name: name, value: $0) } }
+    }
+
+    /// What a member becomes by the patch's value; nil where it goes.
+    private static func merged(_ current: JSONValue?, with patch: JSONValue) -> JSONValue? {
+        switch patch {
+        case .null: nil
+        case .object(let inner): .object((current?.asObject ?? JSONObject()).merging(inner))
+        default: patch
         }
     }
 }

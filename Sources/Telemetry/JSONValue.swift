@@ -42,8 +42,8 @@ public struct JSONNumber: Equatable, Sendable {
 
     public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         guard left.double == right.double else { return false }
-        // Beyond 2^53 neighbouring integers share a double; the text tells them apart.
-        guard left.double.magnitude > 9_007_199_254_740_992, left.isIntegerText, right.isIntegerText else {
+        // From 2^53 on neighbouring integers share a double (2^53 + 1 is read as 2^53); the text tells them apart.
+        guard left.double.magnitude >= 9_007_199_254_740_992, left.isIntegerText, right.isIntegerText else {
             return true
         }
         return left.text.hasSameBytes(as: right.text)

@@ -1,5 +1,5 @@
 /// Times as events write them, read into whole Unix milliseconds.
-enum Timestamp {
+public enum Timestamp {
     /// Above it a number of seconds is taken for milliseconds (10^11 s is the year 5138).
     static let maximumSeconds = 1e11
 
@@ -14,7 +14,7 @@ enum Timestamp {
     ///
     /// A leap second is taken where one may stand (the last second of a month in UTC) and counts as the second after it, as
     /// POSIX time has no other place for it. Nil for anything else, dates that no calendar has included.
-    static func milliseconds(rfc3339 text: UnsafeRawBufferPointer) -> Int64? {
+    public static func milliseconds(rfc3339 text: UnsafeRawBufferPointer) -> Int64? {
         var reader = DigitReader(text)
         guard let year = reader.number(digits: 4), reader.take("-"),
             let month = reader.number(digits: 2), reader.take("-"),

@@ -1,1 +1,3 @@
-print("waypulse")
+import Glibc
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -56,7 +56,7 @@ struct Courier {
         let order = orders.first { $0.endMilliseconds > now } ?? orders[0]
         let late = 120_000 * random.normal() * (1 - order.progress(atMilliseconds: now))
         if random.chance(0.2) { state["etaTimestamp"] = integer((order.endMilliseconds + Int64(late)) / 1_000) }
-        if !isSubject { state["progressPercentage"] = .number(JSONNumber(order.progress(atMilliseconds: now))) }
+        if !isSubject { state["progressPercentage"] = .number(JSONNumber(shortest: order.progress(atMilliseconds: now))) }
         state["speedKmh"] = integer(Int64(speed * 3.6))
         return state
     }
@@ -88,7 +88,7 @@ struct Courier {
             // Two that agree with each other would rightly be believed.
             guard sinceTeleport > 5 else { return }
             sinceTeleport = 0
-            wrong["latitude"] = .number(JSONNumber(-city.middle.latitude))
+            wrong["latitude"] = .number(JSONNumber(shortest: -city.middle.latitude))
         } else if within(options.nullIslandShare) {
             wrong["latitude"] = integer(0)
             wrong["longitude"] = integer(0)
@@ -96,7 +96,7 @@ struct Courier {
             let rolledOver = random.chance(0.5)
             stamp += rolledOver ? -1_024 * 604_800_000 : Int64(random.integer(in: 2...400)) * 86_400_000
         } else if within(options.inaccurateShare) {
-            wrong["accuracy"] = .number(JSONNumber(Double(random.integer(in: 250...3_000))))
+            wrong["accuracy"] = .number(JSONNumber(shortest: Double(random.integer(in: 250...3_000))))
         } else {
             return
         }
@@ -200,7 +200,7 @@ extension Courier {
             state["driver"] = .object(driver)
             state["note"] = .null
         }
-        state["progressPercentage"] = .number(JSONNumber(order.progress(atMilliseconds: at)))
+        state["progressPercentage"] = .number(JSONNumber(shortest: order.progress(atMilliseconds: at)))
         event["contentState"] = .object(state)
         if hasAlert { event["alert"] = alert(order.merchant, "Your order is \(status)") }
         return event

@@ -35,12 +35,12 @@ struct GPSReceiver {
         let coordinate = city.coordinate(
             eastMeters: walk.eastMeters + eastErrorMeters, northMeters: walk.northMeters + northErrorMeters)
         var fields = JSONObject()
-        fields["latitude"] = .number(JSONNumber(coordinate.latitude))
-        fields["longitude"] = .number(JSONNumber(coordinate.longitude))
-        if reportsAccuracy { fields["accuracy"] = .number(JSONNumber((accuracyMeters * 10).rounded() / 10)) }
+        fields["latitude"] = .number(JSONNumber(shortest: coordinate.latitude))
+        fields["longitude"] = .number(JSONNumber(shortest: coordinate.longitude))
+        if reportsAccuracy { fields["accuracy"] = .number(JSONNumber(shortest: (accuracyMeters * 10).rounded() / 10)) }
         if reportsMotion {
-            fields["speed"] = .number(JSONNumber((walk.speedMetersPerSecond * 100).rounded() / 100))
-            fields["heading"] = .number(JSONNumber(walk.headingDegrees))
+            fields["speed"] = .number(JSONNumber(shortest: (walk.speedMetersPerSecond * 100).rounded() / 100))
+            fields["heading"] = .number(JSONNumber(shortest: walk.headingDegrees))
         }
         return fields
     }

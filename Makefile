@@ -1,0 +1,80 @@
+# What one does with this project. Each target installs from Debian what it lacks, or says what to install (exit code 69).
+
+SWIFT = $(shell Tests/Scripts/find_swift)
+SOURCES = Sources Tests Package.swift
+# One set of flags for building and testing, so that neither undoes the other's work.
+CHECKED = -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
+RELEASE = --configuration release
+RELEASE_TESTS = $(RELEASE) -Xswiftc -enable-testing
+# The checks run on Debian's Python, which is what has Debian's jsonschema.
+PYTHON = /usr/bin/python3
+
+.PHONY: demo test build release bench fuzz simulate format lint check-scripts defects fresh-machine clean
+
+## A few hundred deliveries through everything, over TLS to the bundled simulator, in about half a minute
+demo: release
+	.build/release/waypulse demo
+
+## All checks
+test: lint check-scripts build release
+	$(SWIFT) test --parallel $(CHECKED)
+	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
+	$(PYTHON) Tests/Scripts/check_readme
+
+## Debug build, warnings are errors
+build: dependencies-build
+	$(SWIFT) build --build-tests $(CHECKED)
+
+## Release build: .build/release/waypulse
+release: dependencies-build
+	$(SWIFT) build $(RELEASE) --product waypulse
+
+## Measures what benchmarks/README.md states
+bench: release
+	benchmarks/run
+
+## Fuzzes the decoder with MESSAGES messages, drawn from SEED on
+MESSAGES = 20000000
+SEED = 1
+fuzz: dependencies-build
+	WAYPULSE_FUZZ_MESSAGES=$(MESSAGES) WAYPULSE_FUZZ_SEED=$(SEED) $(SWIFT) test $(RELEASE_TESTS) --filter Fuzz
+
+## Fault simulation with SEEDS seeds, from SEED on
+SEEDS = 100000
+simulate: dependencies-build
+	WAYPULSE_SIMULATION_SEEDS=$(SEEDS) WAYPULSE_SIMULATION_SEED=$(SEED) $(SWIFT) test $(RELEASE_TESTS) --filter FaultSimulation
+
+## Writes the sources as the formatter wants them
+format: swift-found
+	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
+
+## Format, imports, schemas, deployment files: what needs no build
+lint: dependencies-test swift-found
+	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+	$(SWIFT) package dump-package | $(PYTHON) Tests/Scripts/check_imports
+	$(PYTHON) Tests/Scripts/check_schemas.py
+	$(PYTHON) Tests/Scripts/check_deploy
+	Tests/Scripts/check_shell
+
+## The checks that can fail are shown to fail
+check-scripts: dependencies-test
+	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern 'test_*.py'
+
+## Plants defects in a copy of the sources and expects the demo to find each
+defects: dependencies-test swift-found
+	$(PYTHON) Tests/Scripts/demo_fails_with_defects
+
+## The demo and the checks in a fresh Debian 12 (needs root and debootstrap)
+fresh-machine: swift-found
+	Tests/Scripts/fresh_machine
+
+clean: swift-found
+	$(SWIFT) package clean
+
+.PHONY: dependencies-build dependencies-test swift-found
+dependencies-build: swift-found
+	@Tests/Scripts/install_dependencies build
+dependencies-test:
+	@Tests/Scripts/install_dependencies test
+swift-found:
+	@Tests/Scripts/find_swift >/dev/null

@@ -1,0 +1,65 @@
+/// What an option accepts. The parser, the schema and the commented defaults are all read off this.
+enum Kind: Sendable {
+    case flag
+    case integer(ClosedRange<Int64>)
+    /// A number whose unit stands in the option's name.
+    case number(ClosedRange<Double>, orOff: Bool = false)
+    /// Milliseconds, written `250ms`, `15s`, `2m`, `8h`, `3d`.
+    case duration(ClosedRange<Int64>, orOff: Bool = false)
+    /// Bytes, written `4096` or `64KiB`.
+    case size(ClosedRange<Int64>)
+    case choice([String])
+    case text(TextRule)
+    /// A path; relative ones count from the configuration file's folder.
+    case path
+    /// A path to a file that holds a secret; the content is never shown, and no option takes the secret itself.
+    case secretFile
+    case address(orOff: Bool)
+    case speed
+    case list
+    case numbers(each: ClosedRange<Double>)
+    /// A mapping from fixed or free keys to field paths or to one of a set of words.
+    case names(keys: [String]?, values: [String]?, orOff: Bool)
+    case schema
+}
+
+/// What a text option's characters must be.
+struct TextRule: Sendable {
+    let says: String
+    let pattern: String
+    let example: String
+    let accepts: @Sendable (String) -> Bool
+
+    static let any = TextRule(says: "text", pattern: "^.+$", example: "orderId") { !$0.isEmpty }
+
+    /// Apple's team and key ids.
+    static let appleId = TextRule(
+        says: "ten capital letters and digits", pattern: "^[A-Z0-9]{10}$", example: "A1B2C3D4E5"
+    ) {
+        $0.utf8.count == 10 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
+    }
+
+    static let bundleId = TextRule(
+        says: "a bundle id such as com.example.app", pattern: "^[A-Za-z0-9.-]+$", example: "com.example.courier"
+    ) {
+        !$0.isEmpty && $0.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+    }
+
+    static let host = TextRule(
+        says: "a host name or address, without scheme or port", pattern: "^[A-Za-z0-9.:_-]+$",
+        example: "push.example.com"
+    ) {
+        !$0.isEmpty
+            && $0.utf8.allSatisfy { isLetterOrDigit($0) || ".:_-".utf8.contains($0) }
+    }
+
+    /// `order.etaTimestamp`: names joined by dots, none of them empty.
+    static let fieldPath = TextRule(says: "a field path", pattern: "^[^.]+([.][^.]+)*$", example: "order.etaTimestamp")
+    {
+        $0.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty }
+    }
+
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+}

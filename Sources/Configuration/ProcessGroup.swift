@@ -1,0 +1,25 @@
+/// Where events come from.
+public struct SourceGroup: Sendable {
+    public let recording = Option.optional(
+        "source.recording", .path, "A recording to read, JSON lines, .zst or not; - is standard input.")
+    public let speed = Option.speed(
+        "source.speed", standard: "1x",
+        "How fast the recording's clock runs: a factor such as 1x or 20x, or max for as fast as answers come.")
+}
+
+/// The process itself: ending, metrics, log, dead letters.
+public struct ProcessGroup: Sendable {
+    public let drainTimeout = Option.duration(
+        "drainTimeout", standard: "10s", in: 0...Bounds.hour,
+        "How long a stop waits for requests in flight.")
+    public let metricsListen = Option.addressOrOff(
+        "metrics.listen", standard: "127.0.0.1:9464", "Where /metrics is served in Prometheus text; off serves none.")
+    public let logLevel = Option.choice(
+        "log.level", standard: "info", of: ["trace", "debug", "info", "warning", "error"],
+        "The least important log lines to write.")
+    public let logFormat = Option.choice(
+        "log.format", standard: "auto", of: ["auto", "text", "json"],
+        "How log lines look; auto is text on a terminal, else JSON lines.")
+    public let deadLettersFile = Option.optional(
+        "deadLetters.file", .path, "Where events that cannot be used are appended with their reason, as JSON lines.")
+}

@@ -1,0 +1,38 @@
+import HTTP2
+
+/// How workers treat their connections; the same for every pool.
+public struct DeliveryOptions: Sendable {
+    public var connectTimeoutMilliseconds: Int64 = 5_000
+    /// From the hand-over to the worker to the answer.
+    public var requestTimeoutMilliseconds: Int64 = 8_000
+    /// Silence, with requests open, after which a PING asks whether anyone is there.
+    public var pingAfterMilliseconds: Int64 = 2_000
+    public var pingTimeoutMilliseconds: Int64 = 5_000
+    public var maxStreamsPerConnection: UInt32 = 1_000
+    public var connectionsPerPool = 1
+    /// The first delay before connecting again, doubled each time.
+    public var reconnectDelayMilliseconds: Int64 = 500
+    public var longestReconnectDelayMilliseconds: Int64 = 60_000
+
+    public init() {}
+}
+
+/// One application at its provider: what a pool of connections needs. A connection serves one team, and its answers say nothing of others.
+public struct PoolSettings: Sendable {
+    /// The configured application.
+    public let app: String
+    public let host: String
+    public let port: UInt16
+    public let topic: String
+    public let tls: TLSContext
+    public let providerToken: ProviderToken
+
+    public init(app: String, host: String, port: UInt16, topic: String, tls: TLSContext, providerToken: ProviderToken) {
+        self.app = app
+        self.host = host
+        self.port = port
+        self.topic = topic
+        self.tls = tls
+        self.providerToken = providerToken
+    }
+}

@@ -1,0 +1,55 @@
+import LiveActivities
+import Pacing
+import Telemetry
+
+/// A push that is to leave now. Its body is written into the buffer that the caller gave.
+public struct Dispatch: Sendable {
+    public let identifier: UInt64
+    /// The worker's side that it is for.
+    public let link: Int
+    public let pool: Int
+    public let update: Update
+    /// Nil where the target is no device token.
+    public let headers: PushHeaders?
+    /// Fields left out of the content-state to make it fit.
+    public let shed: [FieldPath]
+}
+
+/// What a worker reports of a dispatch.
+public enum DispatchOutcome: Sendable {
+    /// - Parameter providerTokenAgeSeconds: of the token that the request carried, by the monotonic clock.
+    case answered(ProviderAnswer, providerTokenAgeSeconds: Int64)
+    case signalled(ConnectionSignal)
+    /// No stream was free after all: nothing left.
+    case unsent
+}
+
+/// What became of a dispatch, for metrics, logs and dead letters.
+public struct Completion: Sendable {
+    public enum Fate: Equatable, Sendable {
+        case accepted
+        case refused
+        case targetGone
+        /// Held, and tried again no sooner than after this time.
+        case held(milliseconds: Int64)
+        case sendAgain
+        case startUnknown
+        case unsent
+    }
+
+    public let update: Update
+    public let fate: Fate
+    /// What the provider named, nil where it said nothing.
+    public let reason: APNsReason?
+    public let alarm: Reaction.Alarm?
+    public let breaker: Breaker.Change?
+    /// Tokens of this pool are refused so often that the configuration is to blame.
+    public let isSuspicionAlarming: Bool
+}
+
+/// An update that never became a push, since a phone or APNs would not have taken it.
+public struct Unpushable: Sendable {
+    public let update: Update
+    public let name: String
+    public let explanation: String
+}

@@ -1,0 +1,155 @@
+import LiveActivities
+import Pacing
+import Telemetry
+
+extension Lane {
+    /// After so many turns without being processed the same content waits a little, so that a server that refuses all is not hammered.
+    static let freeSendAgains = 10
+    static let firstSendAgainDelayMilliseconds: Int64 = 100
+    static let longestSendAgainDelayMilliseconds: Int64 = 5_000
+
+    /// The answer to a dispatch. Each identifier is completed once; a second time, or an unknown one, gives nil and changes nothing.
+    public func complete(_ identifier: UInt64, _ outcome: DispatchOutcome, at moment: Moment) -> Completion? {
+        guard let flight = inFlight.removeValue(forKey: identifier) else { return nil }
+        let pool = flight.update.pool
+        pools[pool].release(link: flight.link)
+        switch outcome {
+        case .unsent:
+            _ = record(.none, of: flight, at: moment)
+            shards[flight.shard].settle(flight.update.ticket, .unsent, at: moment.pacing)
+            return Completion(
+                update: flight.update, fate: .unsent, reason: nil, alarm: nil, breaker: nil, isSuspicionAlarming: false)
+        case .answered(let answer, let ageSeconds):
+            let reaction = settings.reactions.reaction(
+                to: answer, of: attempt(flight, providerTokenAgeSeconds: ageSeconds))
+            let tally: WritableKeyPath<Tries, Int> =
+                reaction.evidence == .sickServer ? \.serverErrors : \.connectionRefusals
+            return perform(reaction, on: flight, reason: answer.reason, tally: tally, at: moment)
+        case .signalled(let signal):
+            return perform(
+                settings.reactions.reaction(to: signal, of: attempt(flight, providerTokenAgeSeconds: 0)), on: flight,
+                reason: nil, tally: \.unknownOutcomes, at: moment)
+        }
+    }
+
+    private func attempt(_ flight: InFlight, providerTokenAgeSeconds: Int64) -> Attempt {
+        let update = flight.update
+        let event: Push.Event =
+            switch update.kind {
+            case .start: .start
+            case .update: .update
+            case .end: .end
+            }
+        return Attempt(
+            event: event, serverErrors: flight.tries.serverErrors, unknownOutcomes: flight.tries.unknownOutcomes,
+            connectionRefusals: flight.tries.connectionRefusals, throttles: throttles[update.activityIdentifier] ?? 0,
+            usualIntervalMilliseconds: settings.shard.pacing(attributesType: update.attributesType)
+                .minIntervalMilliseconds,
+            providerTokenAgeSeconds: providerTokenAgeSeconds, random: random.next())
+    }
+
+    private func record(
+        _ evidence: Breaker.Evidence, of flight: InFlight, leastPauseMilliseconds: Int64 = 0, at moment: Moment
+    ) -> Breaker.Change? {
+        pools[flight.update.pool].breaker.record(
+            evidence, permit: flight.permit, atMilliseconds: moment.realMilliseconds, random: random.next(),
+            leastPauseMilliseconds: leastPauseMilliseconds)
+    }
+
+    private func perform(
+        _ reaction: Reaction, on flight: InFlight, reason: APNsReason?, tally: WritableKeyPath<Tries, Int>,
+        at moment: Moment
+    ) -> Completion {
+        let update = flight.update
+        let change = record(
+            reaction.evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
+        let isThrottle = reason == .tooManyRequests
+        if isThrottle {
+            throttles[update.activityIdentifier, default: 0] += 1
+        } else if reaction.update == .accepted || reaction.update == .refused || reaction.update == .targetGone {
+            throttles[update.activityIdentifier] = nil
+        }
+        let fate = settle(flight, reaction, tally: tally, at: moment)
+        return Completion(
+            update: update, fate: fate, reason: reason, alarm: reaction.alarm, breaker: change,
+            isSuspicionAlarming: reaction.token == .suspect && pools[update.pool].suspicion.isAlarming)
+    }
+
+    /// - Parameter tally: what another try of this content counts as.
+    private func settle(
+        _ flight: InFlight, _ reaction: Reaction, tally: WritableKeyPath<Tries, Int>, at moment: Moment
+    ) -> Completion.Fate {
+        let update = flight.update
+        let shard = shards[flight.shard]
+        switch reaction.update {
+        case .accepted:
+            pools[update.pool].tokenAccepted(update.target.deviceToken)
+            shard.settle(update.ticket, .accepted, at: moment.pacing)
+            return .accepted
+        case .refused:
+            let mayForget = reaction.token == .suspect && pools[update.pool].tokenRefused(update.target.deviceToken)
+            shard.settle(update.ticket, mayForget ? .targetGone : .refused, at: moment.pacing)
+            return mayForget ? .targetGone : .refused
+        case .targetGone:
+            return settleGone(flight, reaction, at: moment)
+        case .startUnknown:
+            shard.settle(update.ticket, .unknownStart, at: moment.pacing)
+            return .startUnknown
+        case .awaitCredential:
+            // The pool's breaker is open: it decides when, so nothing is waited for here.
+            hold(flight, milliseconds: 0, holdsNewer: false, tally: \.connectionRefusals, at: moment)
+            return .held(milliseconds: 0)
+        case .sendAgain, .unaffected:
+            hold(
+                flight, milliseconds: sendAgainDelay(flight.tries), holdsNewer: false, tally: \.notProcessed, at: moment
+            )
+            return .sendAgain
+        case .retry(let milliseconds, let holdsNewer):
+            hold(flight, milliseconds: milliseconds, holdsNewer: holdsNewer, tally: tally, at: moment)
+            return .held(milliseconds: milliseconds)
+        }
+    }
+
+    /// A 410 speaks of the time before it: a token that the app has reported since is alive, and its state is tried again later.
+    private func settleGone(_ flight: InFlight, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
+        let update = flight.update
+        var goneAtMilliseconds: Int64?
+        if case .gone(let milliseconds) = reaction.token { goneAtMilliseconds = milliseconds }
+        let mayForget = GoneToken.mayBeForgotten(
+            registeredAtMilliseconds: update.targetRegisteredAtMilliseconds, goneAtMilliseconds: goneAtMilliseconds,
+            isStillOnFile: true, wasSentAtMilliseconds: update.takenAt.wallMilliseconds)
+        if mayForget {
+            shards[flight.shard].settle(update.ticket, .targetGone, at: moment.pacing)
+            return .targetGone
+        }
+        let milliseconds = settings.reactions.serverErrorHoldMilliseconds
+        hold(flight, milliseconds: milliseconds, holdsNewer: false, tally: \.serverErrors, at: moment)
+        return .held(milliseconds: milliseconds)
+    }
+
+    private func sendAgainDelay(_ tries: Tries) -> Int64 {
+        let beyond = tries.notProcessed - Lane.freeSendAgains
+        guard beyond >= 0 else { return 0 }
+        return min(
+            Lane.longestSendAgainDelayMilliseconds, Lane.firstSendAgainDelayMilliseconds << Int64(min(beyond, 10)))
+    }
+
+    private func hold(
+        _ flight: InFlight, milliseconds: Int64, holdsNewer: Bool, tally: WritableKeyPath<Tries, Int>,
+        at moment: Moment
+    ) {
+        var tries = flight.tries
+        tries[keyPath: tally] += 1
+        let update = flight.update
+        shards[flight.shard].settle(
+            update.ticket,
+            .retry(
+                notBeforeMilliseconds: holdsNewer ? .max : moment.pacing.nowMilliseconds, holdsNewer: holdsNewer),
+            at: moment.pacing)
+        pools[update.pool].retries.add(
+            RetryQueue.Waiting(
+                ticket: update.ticket, shard: flight.shard, isUrgent: update.isUrgent, tries: tries,
+                notBeforeMilliseconds: moment.realMilliseconds + milliseconds, order: nextIdentifier))
+        nextIdentifier += 1
+    }
+}

@@ -1,0 +1,146 @@
+import LiveActivities
+import Pacing
+import Telemetry
+
+extension Lane {
+    private enum Choice {
+        case ready(shard: Int)
+        case retry(RetryQueue.Waiting)
+    }
+
+    /// The push that should leave now, its body written into `body`; nil where nothing may go or no stream is free. Call it until then.
+    public func next(at moment: Moment, body: inout ByteBuffer) -> Dispatch? {
+        let (first, count) = poolsInTurn()
+        for step in 0..<count {
+            if let dispatch = next(pool: (first + step) % count, at: moment, body: &body) { return dispatch }
+        }
+        return nil
+    }
+
+    private func next(pool: Int, at moment: Moment, body: inout ByteBuffer) -> Dispatch? {
+        pools[pool].retries.advance(to: moment.realMilliseconds)
+        while pools[pool].breaker.permits(atMilliseconds: moment.realMilliseconds), let place = pools[pool].freestLink,
+            let choice = choose(pool)
+        {
+            let shard: Int
+            let bound: Update?
+            var tries = Tries()
+            switch choice {
+            case .ready(let index):
+                shard = index
+                bound = shards[index].take(pool: pool, at: moment.pacing)
+            case .retry(let waiting):
+                shard = waiting.shard
+                tries = waiting.tries
+                bound = shards[waiting.shard].retake(waiting.ticket, at: moment.pacing)
+            }
+            guard let update = bound else { continue }
+            guard let (headers, info) = write(update, into: &body, shard: shard, at: moment) else { continue }
+            guard let permit = pools[pool].breaker.permit(atMilliseconds: moment.realMilliseconds) else {
+                preconditionFailure("pool \(pool): the breaker permitted and then did not")
+            }
+            pools[pool].links[place].outstanding += 1
+            let link = pools[pool].links[place].index
+            let identifier = nextIdentifier
+            nextIdentifier += 1
+            inFlight[identifier] = InFlight(update: update, shard: shard, link: link, permit: permit, tries: tries)
+            return Dispatch(
+                identifier: identifier, link: link, pool: pool, update: update, headers: headers, shed: info.shed)
+        }
+        return nil
+    }
+
+    /// Urgent before routine, what is tried again before what is new, the longest waiting first.
+    private func choose(_ pool: Int) -> Choice? {
+        var best: (shard: Int, ready: Ready)?
+        for index in shards.indices {
+            guard let ready = shards[index].ready(pool: pool) else { continue }
+            if let current = best, !ready.leavesBefore(current.ready) { continue }
+            best = (index, ready)
+        }
+        if let waiting = pools[pool].retries.popDue(urgent: true) { return .retry(waiting) }
+        if let best, best.ready.isUrgent { return .ready(shard: best.shard) }
+        if isDraining { return nil }
+        if let waiting = pools[pool].retries.popDue(urgent: false) { return .retry(waiting) }
+        return best.map { .ready(shard: $0.shard) }
+    }
+
+    /// Nil where it is no push that APNs or a phone would take: then it is refused here, by name.
+    private func write(
+        _ update: Update, into body: inout ByteBuffer, shard: Int, at moment: Moment
+    ) -> (PushHeaders?, PayloadInfo)? {
+        if update.target.isChannel && !settings.broadcasts {
+            refuse(
+                update, shard: shard, name: "broadcast_unsupported",
+                "the activity follows a broadcast channel, which this version cannot publish to; give it an update token",
+                at: moment)
+            return nil
+        }
+        do throws(PayloadFault) {
+            body.removeAll()
+            let info = try PayloadWriter.write(
+                push(update), settings.types[update.attributesType], into: &body)
+            guard let token = update.target.deviceToken else { return (nil, info) }
+            let staleAfterMilliseconds = settings.shard.pacing(attributesType: update.attributesType)
+                .staleAfterMilliseconds
+            let storage: PushHeaders.Storage = update.kind == .end ? .end : update.isUrgent ? .urgent : .routine
+            let headers = PushHeaders(
+                token: token, apnsIdentifier: (update.apnsIdentifier.high, update.apnsIdentifier.low),
+                priority: UInt8(update.priority),
+                expirationSeconds: PushHeaders.expirationSeconds(
+                    storage, sentAtSeconds: moment.pacing.wallMilliseconds / 1_000,
+                    staleAfterSeconds: staleAfterMilliseconds / 1_000))
+            return (headers, info)
+        } catch {
+            refuse(update, shard: shard, name: error.name, error.explanation, at: moment)
+            return nil
+        }
+    }
+
+    private func refuse(_ update: Update, shard: Int, name: String, _ explanation: String, at moment: Moment) {
+        shards[shard].settle(update.ticket, .refused, at: moment.pacing)
+        unpushable.append(Unpushable(update: update, name: name, explanation: explanation))
+    }
+
+    private func push(_ update: Update) -> Push {
+        let event: Push.Event =
+            switch update.kind {
+            case .start: .start
+            case .update: .update
+            case .end: .end
+            }
+        return Push(
+            event: event, medium: update.target.isChannel ? .broadcast : .device,
+            activityIdentifier: update.activityIdentifier, attributesType: update.attributesType,
+            attributes: update.attributes, timestampSeconds: update.timestampSeconds, contentState: update.contentState,
+            staleDateSeconds: update.staleDateSeconds, dismissal: update.dismissal,
+            relevanceScore: update.relevanceScore,
+            alert: update.alert)
+    }
+}
+
+extension Ready {
+    func leavesBefore(_ other: Ready) -> Bool {
+        if isUrgent != other.isUrgent { return isUrgent }
+        return (sinceMilliseconds, order) < (other.sinceMilliseconds, other.order)
+    }
+}
+
+extension PushTarget {
+    public var deviceToken: PushToken? {
+        switch self {
+        case .updateToken(let token), .startToken(let token): token
+        case .channel, .assumed: nil
+        }
+    }
+
+    var isChannel: Bool {
+        if case .channel = self { true } else { false }
+    }
+}
+
+extension ShardSettings {
+    func pacing(attributesType: String?) -> PacingSettings {
+        attributesType.flatMap { byAttributesType[$0] } ?? self.default
+    }
+}

@@ -1,0 +1,166 @@
+import LiveActivities
+import Pacing
+import Telemetry
+
+/// All that a lane has to know; the same for plan, live operation and the fault simulation.
+public struct LaneSettings: Sendable {
+    public var shard: ShardSettings
+    public var types: ActivityTypes
+    public var reactions = ReactionTable()
+    public var breaker = Breaker.Settings()
+    /// Whether broadcast pushes can be delivered; where not, an update for a channel is refused by name.
+    public var broadcasts = true
+    /// Jitter comes from this.
+    public var seed: UInt64 = 0
+
+    public init(shard: ShardSettings, types: ActivityTypes) {
+        self.shard = shard
+        self.types = types
+    }
+}
+
+/// The core of one lane: events, time, free streams and answers go in; pushes come out, only when a stream is free and bound to the
+/// newest truth at that moment. It has no thread, no clock and no socket: its owner calls it, one call at a time.
+public final class Lane {
+    public let settings: LaneSettings
+    var shards: [Shard] = []
+    private var shardOfPartition: [Int32: Int] = [:]
+    var pools: [Pool]
+    private var poolOfLink: [Int] = []
+    var inFlight: [UInt64: InFlight] = [:]
+    var unpushable: [Unpushable] = []
+    /// 429 in a row, by activity: a target that is throttled stays so across its updates.
+    var throttles: [String: Int] = [:]
+    var random: SplitMix
+    var nextIdentifier: UInt64 = 1
+    private var nextPool = 0
+    /// While draining only what is urgent leaves; the rest is left to the next owner.
+    public var isDraining = false
+
+    struct InFlight {
+        let update: Update
+        let shard: Int
+        let link: Int
+        let permit: Breaker.Permit
+        let tries: Tries
+    }
+
+    public init(settings: LaneSettings) {
+        self.settings = settings
+        random = SplitMix(seed: settings.seed)
+        pools = (0..<max(1, settings.shard.apps.count)).map { _ in Pool(breaker: settings.breaker) }
+    }
+
+    // MARK: Links
+
+    /// Makes known a worker's side of a pool and returns its number.
+    public func addLink(pool: Int) -> Int {
+        let index = poolOfLink.count
+        poolOfLink.append(pool)
+        pools[pool].links.append(Pool.Link(index: index))
+        return index
+    }
+
+    /// How many streams the link can carry at the same time, those in use included. A hint: what cannot leave comes back `unsent`.
+    public func setStreams(_ streams: Int, link: Int) {
+        let pool = poolOfLink[link]
+        guard let place = pools[pool].links.firstIndex(where: { $0.index == link }) else { return }
+        pools[pool].links[place].streams = streams
+    }
+
+    // MARK: Events and time
+
+    /// - Returns: what the caller has to dead-letter.
+    public func apply(_ event: Event, partition: Int32, offset: Int64, at moment: Moment) -> ApplyFaults {
+        shards[shard(of: partition)].apply(event, offset: offset, at: moment.pacing)
+    }
+
+    /// A record that the decoder refused.
+    public func countDeadLetter(partition: Int32) {
+        shards[shard(of: partition)].countDeadLetter()
+    }
+
+    private func shard(of partition: Int32) -> Int {
+        if let index = shardOfPartition[partition] { return index }
+        shards.append(Shard(settings: settings.shard))
+        shardOfPartition[partition] = shards.count - 1
+        return shards.count - 1
+    }
+
+    /// When `fire` is to be called next, on pacing's clock.
+    public var nextPacingDueMilliseconds: Int64? {
+        shards.lazy.compactMap(\.nextDueMilliseconds).min()
+    }
+
+    /// When `next` is worth another try for time alone, on the real clock: a retry or a probe is due.
+    public var nextRealDueMilliseconds: Int64? {
+        var earliest: Int64?
+        for pool in pools {
+            for due in [pool.retries.nextDueMilliseconds, pool.breaker.nextProbeMilliseconds] {
+                if let due { earliest = min(earliest ?? due, due) }
+            }
+        }
+        return earliest
+    }
+
+    /// Fires the timers that are due.
+    public func fire(at moment: Moment) {
+        for shard in shards { shard.fire(at: moment.pacing) }
+    }
+
+    /// The end of a recording.
+    public func finish(at moment: Moment) {
+        for shard in shards { shard.finish(at: moment.pacing) }
+    }
+
+    // MARK: What can be seen from outside
+
+    public var inFlightCount: Int { inFlight.count }
+    /// Updates that wait to be sent again.
+    public var retryCount: Int { pools.reduce(0) { $0 + $1.retries.count } }
+    public var eachShard: some Sequence<Shard> { shards }
+
+    public func breakerState(pool: Int) -> Breaker.State { pools[pool].breaker.state }
+
+    public var openBreakers: Int { pools.count { $0.breaker.state != .closed } }
+
+    /// Whether no pool can send, and each for its credential.
+    public var isEveryCredentialRefused: Bool {
+        pools.allSatisfy { pool in
+            switch pool.breaker.state {
+            case .open(.credential, _), .probing(.credential): true
+            default: false
+            }
+        }
+    }
+
+    /// Whether an update waits for nothing but a free stream (or a breaker, or its turn).
+    public func hasReady(onlyUrgent: Bool = false) -> Bool {
+        for pool in pools.indices {
+            if pools[pool].retries.hasDue(urgent: true) || (!onlyUrgent && pools[pool].retries.hasDue(urgent: false)) {
+                return true
+            }
+            for shard in shards {
+                if let ready = shard.ready(pool: pool), ready.isUrgent || !onlyUrgent { return true }
+            }
+        }
+        return false
+    }
+
+    /// Nothing is under way, and nothing would ever leave without a further event.
+    public var isIdle: Bool {
+        inFlight.isEmpty && retryCount == 0 && nextPacingDueMilliseconds == nil && !hasReady()
+    }
+
+    /// The updates refused before they became pushes since the last call.
+    public func takeUnpushable() -> [Unpushable] {
+        defer { unpushable.removeAll(keepingCapacity: true) }
+        return unpushable
+    }
+
+    /// The pools in turn, so that a busy one cannot starve the others.
+    func poolsInTurn() -> (Int, Int) {
+        nextPool = (nextPool + 1) % pools.count
+        return (nextPool, pools.count)
+    }
+}

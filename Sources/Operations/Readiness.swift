@@ -1,0 +1,20 @@
+import Synchronization
+
+/// Whether this process should be given work, and if not, why.
+public final class Readiness: Sendable {
+    public enum State: Sendable, Equatable {
+        case starting
+        case ready
+        case stopping
+    }
+
+    private let state = Mutex(State.starting)
+
+    public init() {}
+
+    public var current: State { state.withLock { $0 } }
+
+    public func become(_ next: State) {
+        state.withLock { $0 = next }
+    }
+}

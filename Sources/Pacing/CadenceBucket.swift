@@ -1,0 +1,69 @@
+/// The cadence bucket: a whole number of tokens between −burst and burst that grows by one each interval while it is not full.
+struct CadenceBucket: Equatable {
+    /// Nil where the profile is `unlimited`.
+    private(set) var limits: Limits?
+    private(set) var level: Int64
+    /// From when the interval runs that will give the next token; meaningless while full.
+    private var intervalStartMilliseconds: Int64 = 0
+
+    struct Limits: Equatable {
+        let burst: Int64
+        let intervalMilliseconds: Int64
+
+        static let standard = Limits(burst: 4, intervalMilliseconds: 60_000)
+        static let frequent = Limits(burst: 8, intervalMilliseconds: 15_000)
+
+        /// - Parameter frequentUpdates: what the device reports.
+        static func of(_ profile: CadenceProfile, frequentUpdates: Bool) -> Limits? {
+            switch profile {
+            case .auto: frequentUpdates ? .frequent : .standard
+            case .standard: .standard
+            case .frequent: .frequent
+            case .unlimited: nil
+            }
+        }
+    }
+
+    /// Full.
+    init(_ limits: Limits?) {
+        self.limits = limits
+        level = limits?.burst ?? 0
+    }
+
+    /// Whether urgent updates have used up what they may borrow.
+    var isExhausted: Bool { limits.map { level <= -$0.burst } ?? false }
+
+    mutating func refill(nowMilliseconds now: Int64) {
+        guard let limits, level < limits.burst else { return }
+        // A stored time ahead of now counts as now.
+        intervalStartMilliseconds = min(intervalStartMilliseconds, now)
+        let gained = (now - intervalStartMilliseconds) / limits.intervalMilliseconds
+        level = min(limits.burst, level + gained)
+        intervalStartMilliseconds += gained * limits.intervalMilliseconds
+    }
+
+    /// Takes one token, where there is one above `floor`.
+    mutating func take(above floor: Int64, nowMilliseconds now: Int64) {
+        refill(nowMilliseconds: now)
+        guard let limits, level > floor else { return }
+        if level == limits.burst { intervalStartMilliseconds = now }
+        level -= 1
+    }
+
+    /// When the level reaches `wanted`, if nothing is taken until then.
+    func reaches(_ wanted: Int64, nowMilliseconds now: Int64) -> Int64 {
+        guard let limits, level < wanted else { return now }
+        return max(now, intervalStartMilliseconds + (wanted - level) * limits.intervalMilliseconds)
+    }
+
+    /// Keeps the level, cut to the new bounds; its interval begins anew.
+    mutating func switchTo(_ new: Limits?, nowMilliseconds now: Int64) {
+        guard new != limits else { return }
+        refill(nowMilliseconds: now)
+        // Unlimited has no level: what comes after it begins full.
+        level = limits == nil ? (new?.burst ?? 0) : level
+        if let new { level = min(new.burst, max(-new.burst, level)) }
+        limits = new
+        intervalStartMilliseconds = now
+    }
+}

@@ -1,0 +1,74 @@
+import Telemetry
+
+/// May it go now? All gates of an activity but the last one, the dispatch credit.
+enum Opening: Equatable {
+    case open
+    /// By time alone, at the earliest then.
+    case at(milliseconds: Int64)
+    /// Waits for an answer or for a target.
+    case shut
+}
+
+struct Gates {
+    /// How far the aps timestamp may run ahead of the wall clock.
+    static let timestampLeadMilliseconds: Int64 = 5_000
+
+    let record: ActivityRecord
+    let rules: PacingRules
+    let moment: Instant
+
+    /// For an update that is judged urgent or routine; an end has its own rules.
+    func opening(isUrgent: Bool) -> Opening {
+        var opens = max(moment.nowMilliseconds, timestampOpens)
+        if let flight = record.flight {
+            switch flight.phase {
+            case .inFlight: return .shut
+            case .waiting(let notBefore, let holdsNewer): if holdsNewer { opens = max(opens, notBefore) }
+            case .lapsed: break
+            }
+        }
+        guard record.target != nil || record.flight?.update.kind == .start else { return .shut }
+        if !record.isEnding { opens = max(opens, isUrgent ? urgentOpens : routineOpens) }
+        return opens <= moment.nowMilliseconds ? .open : .at(milliseconds: opens)
+    }
+
+    /// For the retry of an update that was taken.
+    var retryOpening: Opening {
+        timestampOpens <= moment.nowMilliseconds ? .open : .at(milliseconds: timestampOpens)
+    }
+
+    private var timestampOpens: Int64 {
+        guard record.lastTimestampSeconds > .min else { return moment.nowMilliseconds }
+        let least = (record.lastTimestampSeconds + 1) * 1000 - Gates.timestampLeadMilliseconds
+        return moment.nowMilliseconds + max(0, least - moment.wallMilliseconds)
+    }
+
+    private var lastSent: Int64? {
+        // A stored time ahead of now counts as now.
+        record.lastSentAtMilliseconds.map { min($0, moment.nowMilliseconds) }
+    }
+
+    private var urgentOpens: Int64 {
+        record.bucket.refill(nowMilliseconds: moment.nowMilliseconds)
+        guard record.bucket.isExhausted, let limits = record.bucket.limits, let lastSent else {
+            return moment.nowMilliseconds
+        }
+        return min(
+            lastSent + rules.settings.urgentMinIntervalMilliseconds,
+            record.bucket.reaches(-limits.burst + 1, nowMilliseconds: moment.nowMilliseconds))
+    }
+
+    private var routineOpens: Int64 {
+        record.bucket.refill(nowMilliseconds: moment.nowMilliseconds)
+        var opens = record.bucket.reaches(1, nowMilliseconds: moment.nowMilliseconds)
+        if let lastSent, let limits = record.bucket.limits {
+            // So long after the last send the phone is about to call the activity stale: an empty bucket no longer holds.
+            let lenient = max(
+                lastSent + rules.refreshAfterMilliseconds,
+                record.bucket.reaches(-limits.burst + 1, nowMilliseconds: moment.nowMilliseconds))
+            opens = min(opens, lenient)
+        }
+        guard let lastSent else { return opens }
+        return max(opens, lastSent + rules.settings.minIntervalMilliseconds)
+    }
+}

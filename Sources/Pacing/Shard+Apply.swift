@@ -1,0 +1,254 @@
+import Telemetry
+
+extension Shard {
+    func applyToActivity(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        decisions.activityEvents += 1
+        guard let index = activities.find(event.identifier) else {
+            return applyToUnknown(event, offset: offset, moment)
+        }
+        return applyToKnown(index, event, offset: offset, moment)
+    }
+
+    func applyToKnown(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        if state(index).pointee.flags.contains(.ended) {
+            return applyAfterEnd(index, event, offset: offset, moment)
+        }
+        if isDuplicate(index, event, offset: offset) {
+            count(.duplicate)
+            return nil
+        }
+        return switch event.kind {
+        case .position: applyPosition(index, event, offset: offset, moment)
+        case .status: applyStatus(index, event, offset: offset, moment)
+        case .token: applyToken(index, event, offset: offset, moment)
+        case .activityStarted: applyRepeatedStart(index, event, offset: offset, moment)
+        case .activityEnded: applyEnd(index, event, offset: offset, moment)
+        }
+    }
+
+    private func applyToUnknown(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        switch event.kind {
+        case .activityStarted:
+            return applyStart(event, offset: offset, moment)
+        case .token:
+            guard case .updateToken(let token)? = event.detail?.target else {
+                keepEarly(event, token: nil, moment)
+                return nil
+            }
+            keepEarly(event, token: token, moment)
+            return nil
+        case .activityEnded:
+            count(.unknownActivity)
+            return nil
+        case .position, .status:
+            guard settings.default.autoStart else {
+                count(.unknownActivity)
+                return nil
+            }
+            return applyFirst(event, offset: offset, moment)
+        }
+    }
+
+    /// A position or status that begins its activity, unless it is dropped.
+    private func applyFirst(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        if event.kind == .position, let drop = drop(event, rules[0].settings, moment) {
+            count(drop)
+            return nil
+        }
+        if let patch = event.detail?.contentState,
+            let fault = fault(in: ContentState().applying(patch), ofType: nil, isBroadcast: false)
+        {
+            count(.deadLetter)
+            return fault
+        }
+        let index = begin(event, attributesType: nil, moment)
+        record(index).lacksStart = true
+        record(index).lifeStartMilliseconds = moment.nowMilliseconds
+        if settings.planTargets, record(index).target == nil {
+            record(index).target = .assumed
+            record(index).hadTarget = true
+        }
+        return applyToKnown(index, event, offset: offset, moment)
+    }
+
+    private func keepEarly(_ event: Event, token: PushToken?, _ moment: Instant) {
+        earlyTokens.keep(
+            event, token: token, frequentUpdates: event.detail?.frequentUpdates,
+            nowMilliseconds: moment.nowMilliseconds)
+        count(.applied)
+    }
+
+    private func applyStatus(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        let record = record(index)
+        let merged: ContentState?
+        switch merge(event.detail?.contentState, into: record) {
+        case .failure(let fault): return deadLetter(fault)
+        case .success(let state): merged = state
+        }
+        remember(index, event, offset: offset)
+        if let score = event.detail?.relevanceScore { record.relevanceScore = score }
+        let contribution = takeOver(event, merged, alert: event.detail?.alert, record, offset: offset, moment)
+        finishApplying(index, contribution, moment)
+        return nil
+    }
+
+    private func applyToken(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        remember(index, event, offset: offset)
+        takeOverToken(index, event, moment)
+        count(.applied)
+        evaluate(index, moment)
+        return nil
+    }
+
+    private func applyEnd(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        let record = record(index)
+        let merged: ContentState?
+        switch merge(event.detail?.contentState, into: record) {
+        case .failure(let fault): return deadLetter(fault)
+        case .success(let state): merged = state
+        }
+        remember(index, event, offset: offset)
+        var contribution = takeOver(event, merged, alert: event.detail?.alert, record, offset: offset, moment)
+        if contribution.isEmpty {
+            count(.applied)
+            contribution.isDecided = true
+        }
+        contribution.ownsEnd = true
+        end(index, joining: contribution, dismissal: event.detail?.dismissal, moment)
+        return nil
+    }
+
+    private func applyAfterEnd(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        let record = record(index)
+        let isNewLife = event.kind == .activityStarted && hasNewTarget(event, record)
+        // Only an end that has no target waits for a token.
+        let isAwaitedToken =
+            event.kind == .token && record.isEnding && record.target == nil
+        guard isNewLife || isAwaitedToken else {
+            count(.afterEnd)
+            return nil
+        }
+        if isDuplicate(index, event, offset: offset) {
+            count(.duplicate)
+            return nil
+        }
+        if isNewLife { return applyNewLife(index, event, offset: offset, moment) }
+        remember(index, event, offset: offset)
+        record.lastEventAtMilliseconds = moment.nowMilliseconds
+        takeOverToken(index, event, moment)
+        count(.applied)
+        advanceGates(index, moment)
+        return nil
+    }
+
+    func isDuplicate(_ index: UInt32, _ event: Event, offset: Int64) -> Bool {
+        let state = state(index)
+        if offset >= 0, offset <= state.pointee.lastOffset { return true }
+        if event.kind == .position {
+            if event.timestampMilliseconds == state.pointee.latestTimestampMilliseconds { return true }
+            if state.pointee.flags.contains(.hasHeld),
+                record(index).held?.timestampMilliseconds == event.timestampMilliseconds
+            {
+                return true
+            }
+        }
+        guard event.eventIdentifierHash != 0, let record = state.pointee.record else { return false }
+        return record._withUnsafeGuaranteedRef { $0.eventIdentifiers.contains(event.eventIdentifierHash) }
+    }
+
+    /// The event is applied, or held aside: its id and offset count as seen.
+    func see(_ index: UInt32, _ event: Event, offset: Int64) {
+        let state = state(index)
+        state.pointee.lastOffset = max(state.pointee.lastOffset, offset)
+        guard event.eventIdentifierHash != 0, let record = state.pointee.record else { return }
+        record._withUnsafeGuaranteedRef { $0.eventIdentifiers.insert(event.eventIdentifierHash) }
+    }
+
+    func remember(_ index: UInt32, _ event: Event, offset: Int64) {
+        see(index, event, offset: offset)
+        state(index).pointee.flags.insert(.hasEventSinceSend)
+    }
+
+    func deadLetter(_ fault: EventFault) -> EventFault {
+        count(.deadLetter)
+        return fault
+    }
+
+    /// The activity's content-state with the patch, nil where there is none; or why it cannot be used.
+    func merge(_ patch: JSONObject?, into record: ActivityRecord) -> Result<ContentState?, EventFault> {
+        guard let patch else { return .success(nil) }
+        let merged = record.latestContent.applying(patch)
+        var isBroadcast = false
+        if case .channel? = record.target { isBroadcast = true }
+        if let fault = fault(in: merged, ofType: record.attributesType, isBroadcast: isBroadcast) {
+            return .failure(fault)
+        }
+        return .success(merged)
+    }
+
+    /// Makes content and alert of an event that is not a position the newest truth.
+    func takeOver(
+        _ event: Event, _ merged: ContentState?, alert: Alert?, _ record: ActivityRecord, offset: Int64,
+        _ moment: Instant
+    ) -> Contribution {
+        var contribution = Contribution(offset: offset, appliedAtMilliseconds: moment.nowMilliseconds)
+        if let merged, let patch = event.detail?.contentState {
+            contribution.fields = patch.leafPaths
+            record.latestContent = merged
+            record.difference = nil
+            // What an ending sets goes with the end, whatever its reason.
+            if event.kind != .activityEnded { record.noteSet(contribution.fields) }
+        }
+        if let alert {
+            record.alert = alert
+            contribution.ownsAlert = true
+        }
+        return contribution
+    }
+
+    /// Judges after an event that is no position.
+    func finishApplying(_ index: UInt32, _ contribution: Contribution, _ moment: Instant) {
+        if contribution.isEmpty {
+            // It set no field, position or alert.
+            if !contribution.isDecided { count(.applied) }
+            evaluate(index, moment)
+        } else {
+            evaluate(index, joining: contribution, moment)
+        }
+    }
+
+    func fault(in contentState: ContentState, ofType attributesType: String?, isBroadcast: Bool) -> EventFault? {
+        let limit = isBroadcast ? 5120 : 4096
+        let size = contentState.byteCount
+        if size > limit {
+            return EventFault(
+                .contentStateTooLarge,
+                "the merged content-state has \(size) bytes, \(limit) are allowed: shorten or remove fields")
+        }
+        return settings.check(attributesType, contentState)
+    }
+}
+
+extension ContentState {
+    func applying(_ patch: JSONObject) -> ContentState {
+        var merged = self
+        merged.apply(patch)
+        return merged
+    }
+}
+
+extension ActivityRecord {
+    /// Beyond so many it forgets those of fields that exist no more.
+    private static let setFieldsBeforeSweep = 256
+
+    /// Notes fields that a `status` or `activity.started` set.
+    func noteSet(_ fields: [FieldPath]) {
+        for field in fields where !setFields.contains(where: { $0.covers(field) && field.covers($0) }) {
+            setFields.append(field)
+        }
+        if setFields.count > ActivityRecord.setFieldsBeforeSweep {
+            setFields.removeAll { latestContent[$0] == nil && shownContent[$0] == nil }
+        }
+        difference = nil
+    }
+}

@@ -1,0 +1,180 @@
+import Telemetry
+
+extension Shard {
+    /// Judges an activity after something changed, and lets its update wait, go on or end.
+    ///
+    /// - Parameters:
+    ///   - newest: what the event that was applied gives; nil where no event or no content came.
+    ///   - earlier: what a position gives that was held aside until the newest one bore it out.
+    ///   - quiet: how events end that give no reason while no update waits.
+    func evaluate(
+        _ index: UInt32, joining newest: Contribution? = nil, after earlier: Contribution? = nil,
+        quiet: Decision = .applied, _ moment: Instant
+    ) {
+        let state = state(index)
+        let judgement = judgement(index, moment)
+        let record = judgement.record
+        if state.pointee.flags.contains(.waiting) { lowerThreshold(judgement, newest) }
+        let reasons = judgement.reasons
+        if judgement.isUnchanged(reasons) {
+            for contribution in [earlier, newest] { join(index, contribution) }
+            endWaiting(index, .unchanged, moment)
+            return
+        }
+        if !state.pointee.flags.contains(.waiting) {
+            guard !reasons.isEmpty else {
+                for case let contribution? in [earlier, newest] where !contribution.isDecided { count(quiet) }
+                state.pointee.flags.remove(.mustJudge)
+                advanceGates(index, moment)
+                return
+            }
+            beginWaiting(index, judgement)
+        }
+        for contribution in [earlier, newest] { join(index, contribution) }
+        if reasons.isUrgent { record.waitingIsUrgent = true }
+        advanceGates(index, moment)
+    }
+
+    /// Looks whether the gates of what waits are open, and queues it, judges it away or sets its timer.
+    func advanceGates(_ index: UInt32, _ moment: Instant) {
+        let record = record(index)
+        record.gateOpensAtMilliseconds = nil
+        if state(index).pointee.flags.contains(.waiting) {
+            advanceWaiting(index, record, moment)
+        } else {
+            advanceRetry(index, record, moment)
+        }
+        rearm(index, moment)
+    }
+
+    func judgement(_ index: UInt32, _ moment: Instant) -> Judgement {
+        Judgement(
+            state: state(index), record: record(index), rules: rules(index),
+            nowMilliseconds: moment.nowMilliseconds)
+    }
+
+    func gates(_ index: UInt32, _ moment: Instant) -> Gates {
+        Gates(record: record(index), rules: rules(index), moment: moment)
+    }
+
+    func beginWaiting(_ index: UInt32, _ judgement: Judgement) {
+        state(index).pointee.flags.insert(.waiting)
+        judgement.record.waitingIsUrgent = false
+        judgement.record.waitingThresholdMeters =
+            judgement.state.pointee.latest.exists ? judgement.thresholdMeters : .infinity
+    }
+
+    /// The waiting update ends without a send: it had lost its reasons, or the phone would see no change.
+    func endWaiting(_ index: UInt32, _ decision: Decision, _ moment: Instant) {
+        let record = record(index)
+        if decision == .unchanged { moveAnchor(index, record) }
+        record.waiting.resolve(decision, &decisions)
+        stopWaiting(index)
+        advanceGates(index, moment)
+    }
+
+    func stopWaiting(_ index: UInt32) {
+        leaveReady(index)
+        state(index).pointee.flags.remove(.waiting)
+        record(index).waitingIsUrgent = false
+        record(index).gateOpensAtMilliseconds = nil
+    }
+
+    func leaveReady(_ index: UInt32) {
+        let state = state(index)
+        guard state.pointee.flags.contains(.ready) else { return }
+        queues[queue(index)].remove(index, slab.states)
+        state.pointee.flags.remove(.ready)
+    }
+
+    private func advanceWaiting(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) {
+        let state = state(index)
+        switch gates(index, moment).opening(isUrgent: record.waitingIsUrgent) {
+        case .shut:
+            leaveReady(index)
+        case .at(let milliseconds):
+            leaveReady(index)
+            record.gateOpensAtMilliseconds = milliseconds
+        case .open:
+            // Once queued it is judged again when the last gate opens, by `take`.
+            if state.pointee.flags.contains(.ready),
+                state.pointee.flags.contains(.readyIsUrgent) == record.waitingIsUrgent
+            {
+                return
+            }
+            guard keepsReasons(index, record, moment) else { return }
+            enqueue(index, isUrgent: record.waitingIsUrgent, moment)
+        }
+    }
+
+    /// Judges an update whose gates have opened. False where it is no longer to be queued: it ended, or waits for the routine gates.
+    private func keepsReasons(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) -> Bool {
+        let judgement = judgement(index, moment)
+        let reasons = judgement.reasons
+        if reasons.isEmpty || judgement.isUnchanged(reasons) {
+            endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
+            return false
+        }
+        if record.waitingIsUrgent, !reasons.isUrgent {
+            record.waitingIsUrgent = false
+            advanceWaiting(index, record, moment)
+            return false
+        }
+        return true
+    }
+
+    private func advanceRetry(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) {
+        guard let flight = record.flight, flight.phase == .lapsed else {
+            leaveReady(index)
+            return
+        }
+        switch gates(index, moment).retryOpening {
+        case .open: enqueue(index, isUrgent: flight.update.isUrgent, moment)
+        case .at(let milliseconds):
+            leaveReady(index)
+            record.gateOpensAtMilliseconds = milliseconds
+        case .shut: leaveReady(index)
+        }
+    }
+
+    private func enqueue(_ index: UInt32, isUrgent: Bool, _ moment: Instant) {
+        let state = state(index)
+        if state.pointee.flags.contains(.ready) {
+            guard state.pointee.flags.contains(.readyIsUrgent) != isUrgent else { return }
+            leaveReady(index)
+        }
+        state.pointee.flags.insert(.ready)
+        if isUrgent {
+            state.pointee.flags.insert(.readyIsUrgent)
+        } else {
+            state.pointee.flags.remove(.readyIsUrgent)
+        }
+        record(index).readySinceMilliseconds = moment.nowMilliseconds
+        queues[queue(index)].append(index, slab.states)
+    }
+
+    private func queue(_ index: UInt32) -> Int {
+        let state = state(index)
+        return 2 * Int(state.pointee.pool) + (state.pointee.flags.contains(.readyIsUrgent) ? 0 : 1)
+    }
+
+    private func join(_ index: UInt32, _ contribution: Contribution?) {
+        if let contribution { record(index).waiting.add(contribution, &decisions) }
+    }
+
+    /// While an update waits its threshold never rises: a worse fix must not talk the phone's error away.
+    private func lowerThreshold(_ judgement: Judgement, _ newest: Contribution?) {
+        guard newest?.ownsPosition == true, judgement.state.pointee.shown.exists else { return }
+        judgement.record.waitingThresholdMeters = min(
+            judgement.record.waitingThresholdMeters, judgement.thresholdMeters)
+    }
+
+    private func moveAnchor(_ index: UInt32, _ record: ActivityRecord) {
+        let state = state(index)
+        state.pointee.shown = state.pointee.latest
+        record.shownSpeed = record.latestSpeed
+        record.shownHeading = record.latestHeading
+        record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        record.difference = nil
+    }
+}

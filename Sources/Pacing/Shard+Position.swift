@@ -1,0 +1,187 @@
+import Telemetry
+
+extension Shard {
+    func applyPosition(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        let state = state(index)
+        let rules = rules(index)
+        if event.timestampMilliseconds < state.pointee.latestTimestampMilliseconds {
+            count(.outOfOrder)
+            return nil
+        }
+        if let drop = drop(event, rules.settings, moment) {
+            count(drop)
+            return nil
+        }
+        switch plausibility(index, event, rules) {
+        case .notFinite:
+            count(.implausible)
+            return nil
+        case .implausible:
+            return applyImplausible(index, event, offset: offset, rules, moment)
+        case .plausible:
+            return takePosition(index, event, offset: offset, rules, moment)
+        }
+    }
+
+    /// Why a position is not believable by itself; nil where it is.
+    func drop(_ event: Event, _ settings: PacingSettings, _ moment: Instant) -> Decision? {
+        let drop = Sanity.drop(event, settings, moment)
+        if drop == .future || drop == .tooOld, Sanity.isWeekRollover(event, settings, moment) {
+            decisions.weekRollovers += 1
+        }
+        return drop
+    }
+
+    /// Whether `event` may follow the last position taken. After a long gap anything may: no filter locks an activity out for good.
+    private func plausibility(_ index: UInt32, _ event: Event, _ rules: PacingRules) -> Sanity.Plausibility {
+        let state = state(index)
+        let fix = Fix(event.position)
+        guard fix.latitude.isFinite, fix.longitude.isFinite else { return .notFinite }
+        guard state.pointee.latest.exists else { return .plausible }
+        let gap = event.timestampMilliseconds - state.pointee.latestTimestampMilliseconds
+        if gap > rules.settings.reanchorAfterMilliseconds { return .plausible }
+        return Sanity.plausibility(
+            from: state.pointee.latest, atMilliseconds: state.pointee.latestTimestampMilliseconds,
+            to: fix, atMilliseconds: event.timestampMilliseconds, rules.settings)
+    }
+
+    private func takePosition(
+        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PacingRules, _ moment: Instant
+    ) -> EventFault? {
+        let state = state(index)
+        if let detail = event.detail, detail.contentState != nil || state.pointee.flags.contains(.hasHeld) {
+            return takePositionWithContent(index, event, offset: offset, moment)
+        }
+        if state.pointee.flags.contains(.hasHeld) { dropHeld(index) }
+        remember(index, event, offset: offset)
+        move(index, event.position, timestampMilliseconds: event.timestampMilliseconds, rules)
+        // The path of most events: nothing waits, time gives no reason, and the move is inside the deadband.
+        if state.pointee.flags.isDisjoint(with: [.waiting, .mustJudge]), state.pointee.shown.exists,
+            moment.nowMilliseconds < state.pointee.quietUntilMilliseconds,
+            isInsideDeadband(state, rules)
+        {
+            count(.deadband)
+            return nil
+        }
+        let contribution = Contribution(
+            offset: offset, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
+        evaluate(index, joining: contribution, quiet: .deadband, moment)
+        return nil
+    }
+
+    private func isInsideDeadband(_ state: UnsafeMutablePointer<ActivityState>, _ rules: PacingRules) -> Bool {
+        let threshold = rules.thresholdMeters(latest: state.pointee.latest, shown: state.pointee.shown)
+        if state.pointee.shown.distanceBoundMeters(to: state.pointee.latest) <= threshold { return true }
+        return state.pointee.shown.coordinate.distanceMeters(to: state.pointee.latest.coordinate) <= threshold
+    }
+
+    private func takePositionWithContent(
+        _ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant
+    ) -> EventFault? {
+        let record = record(index)
+        switch merge(event.detail?.contentState, into: record) {
+        case .failure(let fault):
+            return deadLetter(fault)
+        case .success(let merged):
+            dropHeld(index)
+            remember(index, event, offset: offset)
+            let contribution = take(
+                index, event.position, timestampMilliseconds: event.timestampMilliseconds, event.detail, merged,
+                offset: offset, moment)
+            evaluate(index, joining: contribution, quiet: .deadband, moment)
+            return nil
+        }
+    }
+
+    /// Holds it aside, or takes it together with the one that was held and that it bears out.
+    private func applyImplausible(
+        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PacingRules, _ moment: Instant
+    ) -> EventFault? {
+        let record = record(index)
+        if let held = record.held, event.timestampMilliseconds > held.timestampMilliseconds,
+            Sanity.plausibility(
+                from: Fix(held.position), atMilliseconds: held.timestampMilliseconds, to: Fix(event.position),
+                atMilliseconds: event.timestampMilliseconds, rules.settings) == .plausible
+        {
+            return takeBoth(index, held, event, offset: offset, rules, moment)
+        }
+        if case .failure(let fault) = merge(event.detail?.contentState, into: record) { return deadLetter(fault) }
+        dropHeld(index)
+        see(index, event, offset: offset)
+        record.held = HeldPosition(
+            position: event.position, timestampMilliseconds: event.timestampMilliseconds, offset: offset,
+            detail: event.detail)
+        state(index).pointee.flags.insert(.hasHeld)
+        decisions.pending += 1
+        return nil
+    }
+
+    private func takeBoth(
+        _ index: UInt32, _ held: HeldPosition, _ event: Event, offset: Int64, _ rules: PacingRules, _ moment: Instant
+    ) -> EventFault? {
+        let record = record(index)
+        // It fitted when it came; where it no longer does (something else grew meanwhile), it goes without its content.
+        var heldContent: ContentState?
+        if case .success(let merged) = merge(held.detail?.contentState, into: record) { heldContent = merged }
+        let before = record.latestContent
+        if let heldContent { record.latestContent = heldContent }
+        let merged: ContentState?
+        switch merge(event.detail?.contentState, into: record) {
+        case .failure(let fault):
+            record.latestContent = before
+            return deadLetter(fault)
+        case .success(let state):
+            merged = state
+        }
+        record.held = nil
+        state(index).pointee.flags.remove(.hasHeld)
+        decisions.pending -= 1
+        let earlier = take(
+            index, held.position, timestampMilliseconds: held.timestampMilliseconds,
+            heldContent == nil ? nil : held.detail, heldContent, offset: held.offset, moment)
+        if state(index).pointee.flags.contains(.waiting) {
+            let threshold = judgement(index, moment).thresholdMeters
+            record.waitingThresholdMeters = min(record.waitingThresholdMeters, threshold)
+        }
+        remember(index, event, offset: offset)
+        let newest = take(
+            index, event.position, timestampMilliseconds: event.timestampMilliseconds, event.detail, merged,
+            offset: offset, moment)
+        evaluate(index, joining: newest, after: earlier, quiet: .deadband, moment)
+        return nil
+    }
+
+    /// Makes a position and its content the newest truth.
+    private func take(
+        _ index: UInt32, _ position: Position, timestampMilliseconds: Int64, _ detail: EventDetail?,
+        _ merged: ContentState?, offset: Int64, _ moment: Instant
+    ) -> Contribution {
+        move(index, position, timestampMilliseconds: timestampMilliseconds, rules(index))
+        var contribution = Contribution(
+            offset: offset, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
+        if let merged, let patch = detail?.contentState {
+            contribution.fields = patch.leafPaths
+            record(index).latestContent = merged
+            record(index).difference = nil
+        }
+        return contribution
+    }
+
+    func move(_ index: UInt32, _ position: Position, timestampMilliseconds: Int64, _ rules: PacingRules) {
+        let state = state(index)
+        state.pointee.latest = Fix(position)
+        state.pointee.latestTimestampMilliseconds = timestampMilliseconds
+        guard rules.keepsMotion else { return }
+        let record = record(index)
+        record.latestSpeed = position.speedMetersPerSecond
+        record.latestHeading = position.headingDegrees
+    }
+
+    /// What is held aside was implausible after all.
+    func dropHeld(_ index: UInt32) {
+        guard state(index).pointee.flags.contains(.hasHeld) else { return }
+        state(index).pointee.flags.remove(.hasHeld)
+        record(index).held = nil
+        decisions.decidePending(.implausible)
+    }
+}

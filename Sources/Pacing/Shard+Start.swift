@@ -1,0 +1,214 @@
+import Telemetry
+
+extension Shard {
+    /// The `activity.started` of an unknown activity.
+    func applyStart(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        let hasEarlyToken = earlyTokens.hasToken(event.identifier, nowMilliseconds: moment.nowMilliseconds)
+        if let fault = startFault(event, needsAlert: !hasEarlyToken) { return deadLetter(fault) }
+        let merged: ContentState?
+        switch firstContent(event) {
+        case .failure(let fault): return deadLetter(fault)
+        case .success(let state): merged = state
+        }
+        let index = begin(event, attributesType: event.detail?.attributesType, moment)
+        takeOverStart(index, event, merged, offset: offset, moment)
+        return nil
+    }
+
+    /// The `activity.started` of an activity that has ended, with a target that no life of it has had.
+    func applyNewLife(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        if let fault = startFault(event, needsAlert: true) { return deadLetter(fault) }
+        let merged: ContentState?
+        switch firstContent(event) {
+        case .failure(let fault): return deadLetter(fault)
+        case .success(let state): merged = state
+        }
+        let record = record(index)
+        giveUp(index)
+        record.beginNewLife()
+        let state = state(index)
+        state.pointee.flags.remove([.ended, .mustJudge, .hasEventSinceSend])
+        state.pointee.latest = .none
+        state.pointee.shown = .none
+        state.pointee.latestTimestampMilliseconds = .min
+        state.pointee.quietUntilMilliseconds = .max
+        state.pointee.startOrder = takeStartOrder()
+        state.pointee.rules = rulesIndex(forType: event.detail?.attributesType)
+        state.pointee.pool = poolIndex(forApp: event.detail?.app)
+        takeOverStart(index, event, merged, offset: offset, moment)
+        return nil
+    }
+
+    /// The `activity.started` of a living activity: an echo as a rule, but the start itself where none came so far and nothing was sent.
+    func applyRepeatedStart(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+        let record = record(index)
+        let isTheStart = record.lacksStart && !record.hasBeenSent
+        if let fault = startFault(event, needsAlert: takesStartToken(record)) { return deadLetter(fault) }
+        let merged: ContentState?
+        switch merge(event.detail?.contentState, into: record) {
+        case .failure(let fault): return deadLetter(fault)
+        case .success(let state): merged = state
+        }
+        if isTheStart {
+            leaveReady(index)
+            state(index).pointee.rules = rulesIndex(forType: event.detail?.attributesType)
+            if let app = event.detail?.app { state(index).pointee.pool = poolIndex(forApp: app) }
+            takeOverStart(index, event, merged, offset: offset, moment)
+            return nil
+        }
+        remember(index, event, offset: offset)
+        count(.repeatedStart)
+        if let frequentUpdates = event.detail?.frequentUpdates { setFrequentUpdates(index, frequentUpdates, moment) }
+        var alert: Alert?
+        switch event.detail?.target ?? .none {
+        case .updateToken(let token): setTarget(index, .updateToken(token), event, moment)
+        case .channel(let channel): setTarget(index, .channel(channel), event, moment)
+        case .startToken(let token):
+            if takesStartToken(record) {
+                setStartTarget(index, token, event)
+                alert = event.detail?.alert
+            } else {
+                record.renewalStartToken = token
+            }
+        case .user, .none: break
+        }
+        if let token = event.detail?.renewalStartToken { record.renewalStartToken = token }
+        var contribution = takeOver(event, merged, alert: alert, record, offset: offset, moment)
+        contribution.isDecided = true
+        finishApplying(index, contribution, moment)
+        return nil
+    }
+
+    /// A new activity with nothing but its name, its rules and what was reported of it early.
+    func begin(_ event: Event, attributesType: String?, _ moment: Instant) -> UInt32 {
+        let early = earlyTokens.claim(event.identifier, nowMilliseconds: moment.nowMilliseconds)
+        let rulesIndex = rulesIndex(forType: attributesType)
+        let frequentUpdates = early?.frequentUpdates ?? event.detail?.frequentUpdates ?? false
+        let record = ActivityRecord(
+            bucket: CadenceBucket(
+                .of(rules[Int(rulesIndex)].settings.profile, frequentUpdates: frequentUpdates)))
+        record.frequentUpdates = frequentUpdates
+        let index = slab.allocate()
+        activities.insert(event.identifier, index: index)
+        let state = state(index)
+        state.pointee.record = Unmanaged.passRetained(record)
+        state.pointee.startOrder = takeStartOrder()
+        state.pointee.rules = rulesIndex
+        state.pointee.pool = poolIndex(forApp: event.detail?.app)
+        if let token = early?.token {
+            record.target = .updateToken(token)
+            record.targetRegisteredAtMilliseconds = early?.registeredAtMilliseconds ?? .min
+            record.hadTarget = true
+            record.knownTargets.insert(knownHash(.updateToken(token)))
+        }
+        return index
+    }
+
+    /// Everything that the `activity.started` of a life says.
+    private func takeOverStart(
+        _ index: UInt32, _ event: Event, _ merged: ContentState?, offset: Int64, _ moment: Instant
+    ) {
+        let state = state(index)
+        let record = record(index)
+        let rules = rules(index)
+        let detail = event.detail
+        remember(index, event, offset: offset)
+        record.lacksStart = false
+        record.attributesType = detail?.attributesType
+        record.attributes = detail?.attributes
+        record.renewalStartToken = detail?.renewalStartToken
+        record.difference = nil
+        setFrequentUpdates(index, detail?.frequentUpdates ?? record.frequentUpdates, moment)
+        record.lifeStartMilliseconds = min(event.timestampMilliseconds, moment.nowMilliseconds)
+        if rules.settings.renew { record.renewalAlert = detail?.alert }
+        takeStartTarget(index, event, moment)
+        if let subject = detail?.follows { follow(index, subject, rules, moment) }
+        if record.beganOnPhone {
+            record.shownContent = ContentState().applying(detail?.contentState ?? JSONObject())
+            record.hasShown = true
+            state.pointee.flags.remove(.hasEventSinceSend)
+            if rules.settings.refresh, let start = record.lifeStartMilliseconds {
+                state.pointee.quietUntilMilliseconds = start + rules.refreshAfterMilliseconds
+            }
+        }
+        let contribution = takeOver(
+            event, merged, alert: record.beganOnPhone ? nil : detail?.alert, record, offset: offset, moment)
+        finishApplying(index, contribution, moment)
+    }
+
+    private func takeStartTarget(_ index: UInt32, _ event: Event, _ moment: Instant) {
+        let record = record(index)
+        switch event.detail?.target ?? .none {
+        case .updateToken(let token):
+            setTarget(index, .updateToken(token), event, moment)
+            record.beganOnPhone = true
+        case .channel(let channel):
+            setTarget(index, .channel(channel), event, moment)
+            record.beganOnPhone = true
+        case .startToken(let token):
+            if takesStartToken(record) {
+                setStartTarget(index, token, event)
+            } else {
+                record.renewalStartToken = token
+            }
+        case .user(let user):
+            record.knownTargets.insert(knownHash(.user(user)))
+        case .none: break
+        }
+    }
+
+    private func setStartTarget(_ index: UInt32, _ token: PushToken, _ event: Event) {
+        let record = record(index)
+        record.target = .startToken(token)
+        record.targetRegisteredAtMilliseconds = event.timestampMilliseconds
+        record.renewalStartToken = record.renewalStartToken ?? token
+        record.knownTargets.insert(knownHash(.startToken(token)))
+        record.hadTarget = true
+        record.isStarting = true
+        // Its life begins with the send.
+        record.lifeStartMilliseconds = nil
+    }
+
+    /// Whether a start token would become the target: no update token or channel is known, and nothing was sent in this life.
+    private func takesStartToken(_ record: ActivityRecord) -> Bool {
+        if record.hasBeenSent { return false }
+        return switch record.target {
+        case nil, .startToken?, .assumed?: true
+        case .updateToken?, .channel?: false
+        }
+    }
+
+    func hasNewTarget(_ event: Event, _ record: ActivityRecord) -> Bool {
+        let target = event.detail?.target ?? .none
+        return target != .none && !record.knownTargets.contains(knownHash(target))
+    }
+
+    /// Why this start cannot be used.
+    ///
+    /// - Parameter needsAlert: a start token, if it names one, becomes the target.
+    private func startFault(_ event: Event, needsAlert: Bool) -> EventFault? {
+        var isByPush = false
+        switch event.detail?.target ?? .none {
+        case .startToken, .user: isByPush = true
+        case .updateToken, .channel, .none: break
+        }
+        if isByPush, needsAlert, event.detail?.alert == nil {
+            return EventFault(
+                .missingField("alert"),
+                "a start by push without an alert shows nothing on the phone: publish alert.title and alert.body")
+        }
+        guard event.detail?.attributes != nil || isByPush else { return nil }
+        return settings.checkAttributes(event.detail?.attributesType, event.detail?.attributes ?? JSONObject())
+    }
+
+    private func firstContent(_ event: Event) -> Result<ContentState?, EventFault> {
+        guard let patch = event.detail?.contentState else { return .success(nil) }
+        let merged = ContentState().applying(patch)
+        var isBroadcast = false
+        if case .channel? = event.detail?.target { isBroadcast = true }
+        if let fault = fault(in: merged, ofType: event.detail?.attributesType, isBroadcast: isBroadcast) {
+            return .failure(fault)
+        }
+        return .success(merged)
+    }
+}

@@ -1,0 +1,201 @@
+import Telemetry
+
+extension Shard {
+    /// What should leave next from this pool: urgent before routine, inside a class the longest waiting; nil where nothing is ready.
+    public func ready(pool: Int) -> Ready? {
+        guard let index = firstReady(pool: pool) else { return nil }
+        return Ready(
+            isUrgent: state(index).pointee.flags.contains(.readyIsUrgent),
+            sinceMilliseconds: record(index).readySinceMilliseconds, order: state(index).pointee.startOrder)
+    }
+
+    /// Binds the newest truth of the activity that should leave next: judges once more, takes sequence, timestamp and a token of the
+    /// bucket. Nil where that one had lost its reasons: call again while `ready` gives something.
+    public func take(pool: Int, at instant: Instant) -> Update? {
+        let moment = moment(instant)
+        guard let index = firstReady(pool: pool) else { return nil }
+        let record = record(index)
+        guard state(index).pointee.flags.contains(.waiting) else {
+            leaveReady(index)
+            guard let flight = record.flight, flight.phase == .lapsed else { return nil }
+            return attemptAgain(index, flight, moment)
+        }
+        guard gates(index, moment).opening(isUrgent: record.waitingIsUrgent) == .open else {
+            advanceGates(index, moment)
+            return nil
+        }
+        let judgement = judgement(index, moment)
+        let reasons = judgement.reasons
+        if reasons.isEmpty || judgement.isUnchanged(reasons) {
+            endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
+            return nil
+        }
+        if record.waitingIsUrgent, !reasons.isUrgent {
+            record.waitingIsUrgent = false
+            advanceGates(index, moment)
+            return nil
+        }
+        return bind(index, reasons, judgement, moment)
+    }
+
+    /// A waiting retry whose time has come: the same content, sequence and id, stamped anew.
+    /// Nil where it was superseded, has gone or cannot be stamped yet; what then has to be told comes by `ready` and `take`.
+    public func retake(_ ticket: Ticket, at instant: Instant) -> Update? {
+        let moment = moment(instant)
+        guard let (index, flight) = flight(of: ticket), !flight.isInFlight else { return nil }
+        guard !state(index).pointee.flags.contains(.waiting) else {
+            flight.phase = .lapsed
+            advanceGates(index, moment)
+            return nil
+        }
+        return attemptAgain(index, flight, moment)
+    }
+
+    func flight(of ticket: Ticket) -> (index: UInt32, flight: Flight)? {
+        guard slab.isInUse(ticket.slot), let flight = record(ticket.slot).flight, flight.update.ticket == ticket else {
+            return nil
+        }
+        return (ticket.slot, flight)
+    }
+
+    private func firstReady(pool: Int) -> UInt32? {
+        let urgent = queues[2 * pool].first
+        if urgent != ActivitySlab.noIndex { return urgent }
+        let routine = queues[2 * pool + 1].first
+        return routine == ActivitySlab.noIndex ? nil : routine
+    }
+
+    private func attemptAgain(_ index: UInt32, _ flight: Flight, _ moment: Instant) -> Update? {
+        let record = record(index)
+        flight.phase = .lapsed
+        guard gates(index, moment).retryOpening == .open else {
+            advanceGates(index, moment)
+            return nil
+        }
+        leaveReady(index)
+        flight.phase = .inFlight
+        flight.update.timestampSeconds = stamp(record, moment)
+        if flight.update.staleDateSeconds != nil {
+            flight.update.staleDateSeconds = staleDate(rules(index), moment)
+        }
+        flight.update.takenAt = moment
+        flight.update.attempt += 1
+        // What the phone will have seen last was sent now.
+        record.lastSentAtMilliseconds = moment.nowMilliseconds
+        state(index).pointee.quietUntilMilliseconds = moment.nowMilliseconds + rules(index).quietMilliseconds
+        advanceGates(index, moment)
+        return flight.update
+    }
+
+    private func stamp(_ record: ActivityRecord, _ moment: Instant) -> Int64 {
+        record.lastTimestampSeconds = max(floorSeconds(moment.wallMilliseconds), record.lastTimestampSeconds &+ 1)
+        return record.lastTimestampSeconds
+    }
+
+    private func staleDate(_ rules: PacingRules, _ moment: Instant) -> Int64 {
+        floorSeconds(moment.wallMilliseconds + rules.settings.staleAfterMilliseconds)
+    }
+
+    private func floorSeconds(_ milliseconds: Int64) -> Int64 {
+        (milliseconds - (milliseconds % 1000 + 1000) % 1000) / 1000
+    }
+
+    private func bind(_ index: UInt32, _ judged: Reasons, _ judgement: Judgement, _ moment: Instant) -> Update {
+        let state = state(index)
+        let record = judgement.record
+        let rules = judgement.rules
+        let superseded = record.flight
+        let before = Snapshot(record, state)
+
+        var reasons = judged
+        var setFields = record.setFields
+        var alert = record.alert
+        if let superseded {
+            // It never arrived, so the newer update tells what it would have told.
+            record.waiting.prepend(superseded.contributions, &decisions)
+            setFields += superseded.setFields
+            if alert == nil { alert = superseded.update.alert }
+            if superseded.update.kind == .start, record.target == nil { reasons.insert(.started) }
+            if alert != nil { reasons.insert(.alert) }
+            if superseded.wasRetargeting { reasons.insert(.retarget) }
+        }
+        let kind: Update.Kind = reasons.contains(.ended) ? .end : reasons.contains(.started) ? .start : .update
+        guard let target = record.target ?? superseded?.update.target else {
+            preconditionFailure("an update leaves without a target: \(reasons.names)")
+        }
+        let priority = takeToken(record, kind, isUrgent: reasons.isUrgent, moment)
+        record.sequence += 1
+        nextGeneration &+= 1
+        let told = judgement.latestPosition
+        var contentState = record.latestContent
+        told.write(rules.settings.positionFields, into: &contentState)
+        contentState[rules.settings.sequenceField] = .number(JSONNumber(Int64(record.sequence)))
+        let (name, identifier) = activities.withName(ofIndex: index) {
+            (String(decoding: $0, as: UTF8.self), APNsIdentifier(activity: $0, sequence: record.sequence))
+        }
+        let update = Update(
+            ticket: Ticket(slot: index, generation: nextGeneration), pool: Int(state.pointee.pool),
+            activityIdentifier: name, attributesType: record.attributesType,
+            attributes: kind == .start ? record.attributes : nil, kind: kind, reasons: reasons,
+            isUrgent: reasons.isUrgent, priority: priority, sequence: record.sequence, apnsIdentifier: identifier,
+            timestampSeconds: stamp(record, moment),
+            staleDateSeconds: kind == .end ? nil : staleDate(rules, moment),
+            dismissal: kind == .end ? record.dismissal : nil, contentState: contentState, alert: alert,
+            relevanceScore: record.relevanceScore, target: target,
+            targetRegisteredAtMilliseconds: record.targetRegisteredAtMilliseconds,
+            position: told.fix.exists ? told.fix.coordinate : nil,
+            positionTimestampMilliseconds: told.fix.exists ? told.timestampMilliseconds : nil, takenAt: moment,
+            attempt: 1, newestEventAppliedAtMilliseconds: record.waiting.newestAppliedAtMilliseconds)
+        let shownBefore =
+            superseded?.shownBefore
+            ?? Shown(
+                position: judgement.shownPosition, contentState: record.shownContent, exists: record.hasShown)
+        record.flight = Flight(
+            update, life: record.life, contributions: record.waiting, shownBefore: shownBefore, setFields: setFields,
+            wasRetargeting: reasons.contains(.retarget), before: before, bucketAfter: record.bucket)
+        send(index, kind, judgement, moment)
+        sendReasons.count(update)
+        return update
+    }
+
+    /// - Returns: the priority.
+    private func takeToken(_ record: ActivityRecord, _ kind: Update.Kind, isUrgent: Bool, _ moment: Instant) -> Int {
+        record.bucket.refill(nowMilliseconds: moment.nowMilliseconds)
+        let mayBorrow = isUrgent && kind != .end
+        let priority = !isUrgent || (mayBorrow && record.bucket.isExhausted) ? 5 : 10
+        let floor = mayBorrow ? -(record.bucket.limits?.burst ?? 0) : 0
+        record.bucket.take(above: floor, nowMilliseconds: moment.nowMilliseconds)
+        return priority
+    }
+
+    /// The phone counts as told, and nothing waits any more.
+    private func send(_ index: UInt32, _ kind: Update.Kind, _ judgement: Judgement, _ moment: Instant) {
+        let state = state(index)
+        let record = judgement.record
+        record.waiting = Contributions()
+        record.shownContent = record.latestContent
+        record.hasShown = true
+        record.shownSpeed = record.latestSpeed
+        record.shownHeading = record.latestHeading
+        record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        state.pointee.shown = state.pointee.latest
+        record.setFields = []
+        record.difference = nil
+        record.alert = nil
+        record.isRetargeting = false
+        record.isEnding = false
+        record.hasBeenSent = true
+        record.lastSentAtMilliseconds = moment.nowMilliseconds
+        state.pointee.quietUntilMilliseconds =
+            kind == .end ? .max : moment.nowMilliseconds + judgement.rules.quietMilliseconds
+        state.pointee.flags.remove([.hasEventSinceSend, .mustJudge])
+        if kind == .start {
+            // Its update token is still to come.
+            record.isStarting = false
+            record.target = nil
+            record.lifeStartMilliseconds = moment.nowMilliseconds
+        }
+        stopWaiting(index)
+        advanceGates(index, moment)
+    }
+}

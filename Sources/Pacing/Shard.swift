@@ -1,0 +1,137 @@
+import Telemetry
+
+/// The pacing of one partition: a state machine without a clock. Events, time and outcomes go in, updates come out.
+///
+/// After each call the caller takes what is ready, as far as its dispatch credits go. Not Sendable: one owner, one call at a time.
+public final class Shard {
+    public let settings: ShardSettings
+    public internal(set) var decisions = DecisionCounts()
+    public internal(set) var sendReasons = SendReasonCounts()
+
+    var slab = ActivitySlab()
+    var activities: IdentifierTable
+    var subjects: Subjects
+    var earlyTokens: EarlyTokens
+    var wheel = TimingWheel()
+    /// Two a pool: urgent, routine.
+    var queues: [ReadyQueue]
+    /// The default first.
+    let rules: [PacingRules]
+    private let rulesByType: [(attributesType: String, rules: UInt16)]
+
+    /// The largest `now` seen: a clock that steps back stands still here.
+    private var nowMilliseconds = Int64.min
+    var isFinishing = false
+    var nextGeneration: UInt32 = 0
+    private var nextStartOrder: UInt64 = 0
+    private var due: [UInt32] = []
+
+    public init(settings: ShardSettings) {
+        self.settings = settings
+        activities = IdentifierTable(seed: settings.hashSeed)
+        subjects = Subjects(seed: settings.hashSeed)
+        earlyTokens = EarlyTokens(keptMilliseconds: settings.default.removeAfterMilliseconds)
+        queues = Array(repeating: ReadyQueue(), count: 2 * max(1, settings.apps.count))
+        var rules = [PacingRules(settings.default)]
+        var rulesByType: [(String, UInt16)] = []
+        for (attributesType, settings) in settings.byAttributesType {
+            rulesByType.append((attributesType, UInt16(rules.count)))
+            rules.append(PacingRules(settings))
+        }
+        self.rules = rules
+        self.rulesByType = rulesByType
+    }
+
+    /// Applies one record, in partition order.
+    ///
+    /// - Parameter offset: its place in the partition; −1 where it has none.
+    /// - Returns: what the caller has to dead-letter.
+    public func apply(_ event: Event, offset: Int64 = -1, at instant: Instant) -> ApplyFaults {
+        let moment = moment(instant)
+        if event.isForSubject { return applyToSubject(event, offset: offset, moment) }
+        var faults = ApplyFaults()
+        if let fault = applyToActivity(event, offset: offset, moment) { faults.faults.append(fault) }
+        return faults
+    }
+
+    /// A record that the decoder refused: one activity event, one dead letter.
+    public func countDeadLetter() {
+        decisions.activityEvents += 1
+        decisions[.deadLetter] += 1
+    }
+
+    /// When `fire` is to be called next. Never later than the earliest timer; where a timer was moved it may be early, and nothing happens.
+    public var nextDueMilliseconds: Int64? { wheel.nextDueMilliseconds }
+
+    /// Fires the timers due at or before `instant`, in order of due time, then of activity start.
+    public func fire(at instant: Instant) {
+        let moment = moment(instant)
+        while wheel.popDue(nowMilliseconds: moment.nowMilliseconds, slab.states, into: &due) {
+            // Firing one arms none that is due already, and removes no other: the batch stays good.
+            let batch = due
+            for index in batch { timerFired(index, moment) }
+        }
+    }
+
+    /// The end of a recording: what is held aside is dropped, and from now on only what releases a waiting update is due.
+    public func finish(at instant: Instant) {
+        let moment = moment(instant)
+        isFinishing = true
+        for index in 0..<slab.bound where slab.isInUse(index) {
+            dropHeld(index)
+            wheel.disarm(index, slab.states)
+            rearm(index, moment)
+        }
+    }
+
+    public var statistics: ShardStatistics {
+        var statistics = ShardStatistics()
+        for index in 0..<slab.bound where slab.isInUse(index) {
+            let flags = slab.states[Int(index)].flags
+            statistics.activities += 1
+            if flags.contains(.ended) { statistics.endedActivities += 1 }
+            if flags.contains(.waiting) { statistics.waitingUpdates += 1 }
+            if record(index).flight != nil { statistics.unsettledUpdates += 1 }
+        }
+        statistics.readyUpdates = queues.reduce(0) { $0 + $1.count }
+        statistics.subjects = subjects.count
+        statistics.earlyTokens = earlyTokens.count
+        statistics.tableBytes = slab.byteCount + activities.byteCount + subjects.byteCount
+        return statistics
+    }
+}
+
+extension Shard {
+    func state(_ index: UInt32) -> UnsafeMutablePointer<ActivityState> { slab.states + Int(index) }
+
+    func record(_ index: UInt32) -> ActivityRecord {
+        guard let record = slab.states[Int(index)].record else { preconditionFailure("no activity at \(index)") }
+        return record.takeUnretainedValue()
+    }
+
+    func rules(_ index: UInt32) -> PacingRules { rules[Int(slab.states[Int(index)].rules)] }
+
+    func moment(_ instant: Instant) -> Instant {
+        nowMilliseconds = max(nowMilliseconds, instant.nowMilliseconds)
+        return Instant(nowMilliseconds: nowMilliseconds, wallMilliseconds: instant.wallMilliseconds)
+    }
+
+    func count(_ decision: Decision) {
+        decisions[decision] += 1
+    }
+
+    func takeStartOrder() -> UInt64 {
+        nextStartOrder += 1
+        return nextStartOrder
+    }
+
+    func rulesIndex(forType attributesType: String?) -> UInt16 {
+        guard let attributesType else { return 0 }
+        return rulesByType.first { $0.attributesType.hasSameBytes(as: attributesType) }?.rules ?? 0
+    }
+
+    func poolIndex(forApp app: String?) -> UInt16 {
+        guard let app else { return 0 }
+        return UInt16(settings.apps.firstIndex { $0.hasSameBytes(as: app) } ?? 0)
+    }
+}

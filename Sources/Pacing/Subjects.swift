@@ -1,0 +1,84 @@
+import Telemetry
+
+/// The subjects of a shard: who follows them, and where they were last seen.
+struct Subjects: ~Copyable {
+    struct Subject {
+        /// Activities in the order of their start.
+        var followers: [UInt32] = []
+        var position: Position?
+        var timestampMilliseconds = Int64.min
+    }
+
+    /// Nobody follows most of the subjects whose positions pass by; those are forgotten once their position is too old to be of use,
+    /// looked for whenever there are twice as many as the last search left.
+    private static let leastBeforeSweep = 1024
+
+    private var table: IdentifierTable
+    private var subjects: [Subject?] = []
+    private var free: [UInt32] = []
+    private var sweepAt = leastBeforeSweep
+
+    init(seed: UInt64) {
+        table = IdentifierTable(seed: seed)
+    }
+
+    var count: Int { table.count }
+    var byteCount: Int { table.byteCount + subjects.count * MemoryLayout<Subject?>.stride }
+
+    func followers(of identifier: UnsafeRawBufferPointer) -> [UInt32] {
+        guard let index = table.find(identifier) else { return [] }
+        return subjects[Int(index)]?.followers ?? []
+    }
+
+    /// Remembers where the subject is, if that is its newest position.
+    mutating func see(
+        _ identifier: UnsafeRawBufferPointer, _ position: Position, timestampMilliseconds: Int64,
+        oldestOfUseMilliseconds: Int64
+    ) {
+        if table.count >= sweepAt { sweep(oldestOfUseMilliseconds) }
+        let index = place(of: identifier)
+        guard timestampMilliseconds > subjects[Int(index)]?.timestampMilliseconds ?? .min else { return }
+        subjects[Int(index)]?.position = position
+        subjects[Int(index)]?.timestampMilliseconds = timestampMilliseconds
+    }
+
+    /// - Returns: the subject's index, and what is known of it.
+    mutating func follow(_ identifier: String, by activity: UInt32) -> (index: UInt32, subject: Subject) {
+        var identifier = identifier
+        let index = identifier.withUTF8 { place(of: UnsafeRawBufferPointer($0)) }
+        let before = subjects[Int(index)] ?? Subject()
+        subjects[Int(index)]?.followers.append(activity)
+        return (index, before)
+    }
+
+    mutating func unfollow(_ index: UInt32, by activity: UInt32) {
+        subjects[Int(index)]?.followers.removeAll { $0 == activity }
+        guard let subject = subjects[Int(index)], subject.followers.isEmpty, subject.position == nil else { return }
+        forget(index)
+    }
+
+    private mutating func place(of identifier: UnsafeRawBufferPointer) -> UInt32 {
+        if let index = table.find(identifier) { return index }
+        let index = free.popLast() ?? UInt32(subjects.count)
+        if Int(index) == subjects.count { subjects.append(nil) }
+        subjects[Int(index)] = Subject()
+        table.insert(identifier, index: index)
+        return index
+    }
+
+    private mutating func sweep(_ oldestOfUseMilliseconds: Int64) {
+        for index in subjects.indices {
+            guard let subject = subjects[index], subject.followers.isEmpty,
+                subject.timestampMilliseconds < oldestOfUseMilliseconds
+            else { continue }
+            forget(UInt32(index))
+        }
+        sweepAt = max(Subjects.leastBeforeSweep, table.count * 2)
+    }
+
+    private mutating func forget(_ index: UInt32) {
+        table.remove(index: index)
+        subjects[Int(index)] = nil
+        free.append(index)
+    }
+}

@@ -1,0 +1,42 @@
+import Telemetry
+
+/// All that a position can write into a content-state.
+struct ToldPosition {
+    var fix = Fix.none
+    var speedMetersPerSecond = Double.nan
+    var headingDegrees = Double.nan
+    var timestampMilliseconds = Int64.min
+
+    var sources: PositionSources {
+        guard fix.exists else { return [] }
+        var sources: PositionSources = [.of(.latitude), .of(.longitude), .of(.positionTimestamp)]
+        if !fix.accuracyMeters.isNaN { sources.insert(.of(.accuracy)) }
+        if !speedMetersPerSecond.isNaN { sources.insert(.of(.speed)) }
+        if !headingDegrees.isNaN { sources.insert(.of(.heading)) }
+        return sources
+    }
+
+    /// Nil where the position lacks it, and so writes nothing.
+    func value(of source: PositionField.Source) -> JSONNumber? {
+        guard sources.contains(.of(source)) else { return nil }
+        return switch source {
+        case .latitude: JSONNumber(roundedToFiveDecimals: fix.latitude)
+        case .longitude: JSONNumber(roundedToFiveDecimals: fix.longitude)
+        case .accuracy: JSONNumber(shortest: fix.accuracyMeters)
+        case .speed: JSONNumber(shortest: speedMetersPerSecond)
+        case .heading: JSONNumber(shortest: headingDegrees)
+        case .positionTimestamp: JSONNumber(secondsOfMilliseconds: timestampMilliseconds)
+        }
+    }
+
+    func write(_ fields: [PositionField], into contentState: inout ContentState) {
+        for field in fields {
+            if let value = value(of: field.source) { contentState[field.field] = .number(value) }
+        }
+    }
+
+    /// Whether both write the same.
+    func writesSame(as other: ToldPosition, _ fields: [PositionField]) -> Bool {
+        fields.allSatisfy { value(of: $0.source) == other.value(of: $0.source) }
+    }
+}

@@ -1,0 +1,41 @@
+import Flow
+import Instruments
+import Pacing
+
+/// Carries a lane's plain counts into the registry a few times a second, so that counting an event costs no more than an addition.
+struct DecisionPublisher {
+    private let instruments: LaneInstruments
+    private let freshness: HistogramWriter<LaneInstruments.ClassLabel>
+    private var published = DecisionTotals()
+
+    init(_ instruments: LaneInstruments) {
+        self.instruments = instruments
+        freshness = instruments.freshness.writer()
+    }
+
+    func recordFreshness(_ milliseconds: Int64, _ label: LaneInstruments.ClassLabel) {
+        freshness.record(max(0, milliseconds), label)
+    }
+
+    mutating func publish(_ lane: Lane, clockSteps: Int) {
+        var totals = DecisionTotals()
+        var activities = 0
+        for shard in lane.eachShard {
+            totals.add(shard.decisions)
+            activities += shard.statistics.activities
+        }
+        for (decision, label) in zip(Decision.allCases, LaneInstruments.DecisionLabel.allCases)
+        where totals[decision] > published[decision] {
+            instruments.decisions.add(Int64(totals[decision] - published[decision]), label)
+        }
+        instruments.activityEvents.add(Int64(totals.activityEvents - published.activityEvents))
+        instruments.weekRollovers.add(Int64(totals.weekRollovers - published.weekRollovers))
+        published = totals
+        instruments.pending.set(Int64(totals.pending))
+        instruments.activities.set(Int64(activities))
+        instruments.inFlight.set(Int64(lane.inFlightCount))
+        instruments.waitingRetries.set(Int64(lane.retryCount))
+        instruments.breakerOpen.set(Int64(lane.openBreakers))
+        instruments.clockSteps.set(Int64(clockSteps))
+    }
+}

@@ -1,0 +1,353 @@
+import Delivery
+import Flow
+import Glibc
+import Instruments
+import LiveActivities
+import Pacing
+import Streams
+import Telemetry
+
+/// Everything that a run needs to be told.
+public struct RunSettings: Sendable {
+    public var lane: LaneSettings
+    public var pace: Pace
+    public var workers = 1
+    public var pools: [PoolSettings]
+    public var delivery: DeliveryOptions
+    public var drainTimeoutMilliseconds: Int64 = 10_000
+    public var deadLetterFile: String?
+
+    public init(lane: LaneSettings, pace: Pace, pools: [PoolSettings], delivery: DeliveryOptions) {
+        self.lane = lane
+        self.pace = pace
+        self.pools = pools
+        self.delivery = delivery
+    }
+}
+
+/// How a run ended.
+public enum RunEnding: Equatable, Sendable {
+    /// The recording was told to its end.
+    case finished
+    /// Asked to stop; everything in flight was answered.
+    case drained
+    /// Asked to stop; so many updates were still in flight when the time was over.
+    case drainDeadlineExceeded(inFlight: Int)
+    /// The provider refuses the credentials of every app, and nothing is left to wait for.
+    case refusedCredentials
+}
+
+/// Runs one lane on the calling thread: reads the source, keeps the clock, feeds the workers, hears their reports.
+public final class LaneRunner {
+    let settings: RunSettings
+    let lane: Lane
+    let log: Log
+    let instruments: LaneInstruments
+    let recordings: MergedRecordings
+    let stop: StopRequest
+    var clock: RunClock
+    private var recordClock = RecordClock()
+    private let reports: ReportBox
+    private let seats: WorkerSeats
+    private let deadLetters: DeadLetterFile?
+    private var publisher: DecisionPublisher
+    private var body = ByteBuffer(capacity: 8_192)
+    private var head: RecordingRecord?
+    private var headSource: Recording?
+    private var phase = Phase.reading
+    private var isSourceEmpty = false
+    private var drainDeadlineMilliseconds: Int64?
+    /// Called about four times a second, on the runner's thread.
+    public var onTick: ((Lane, Moment) -> Void)?
+    private var nextTickMilliseconds: Int64 = 0
+
+    private enum Phase {
+        case reading, finishing, draining
+    }
+
+    /// Records are applied in turns of at most so many, so that answers and timers are never kept waiting.
+    private static let recordsATurn = 512
+
+    /// - Throws: a setting that is wrong, or a system call that failed.
+    public init(
+        settings: RunSettings, recordings: MergedRecordings, registry: Registry, log: Log, stop: StopRequest
+    ) throws {
+        self.settings = settings
+        self.recordings = recordings
+        self.log = log.component("lane")
+        self.stop = stop
+        var laneSettings = settings.lane
+        laneSettings.broadcasts = false
+        lane = Lane(settings: laneSettings)
+        instruments = LaneInstruments(registry: registry)
+        publisher = DecisionPublisher(instruments)
+        clock = RunClock(settings.pace)
+        deadLetters = try settings.deadLetterFile.map { path throws(SettingFault) in try DeadLetterFile(path: path) }
+        reports = ReportBox(wakeup: stop.wakeup)
+        seats = try WorkerSeats(
+            count: settings.workers, pools: settings.pools, options: settings.delivery, registry: registry,
+            log: log.component("delivery"), lane: lane, reports: reports)
+    }
+
+    /// Returns when the recording has been told to its end, or after `stop` and its drain.
+    public func run() throws(SourceFault) -> RunEnding {
+        defer {
+            seats.stop()
+            publish()
+        }
+        while true {
+            clock.read()
+            takeReports()
+            if stop.isStopped && phase != .draining { beginDraining() }
+            if phase == .reading { try readRecords() }
+            if phase == .finishing { stepTimers(before: .max) }
+            fireDueTimers()
+            dispatch()
+            tick()
+            if let ending { return ending }
+            wait()
+        }
+    }
+
+    // MARK: Source
+
+    private func readRecords() throws(SourceFault) {
+        isSourceEmpty = false
+        for _ in 0..<LaneRunner.recordsATurn {
+            guard try fetch() else { return }
+            guard let record = head, let source = headSource, isDue() else { return }
+            apply(record, of: source)
+            head = nil
+            dispatch()
+        }
+    }
+
+    /// Makes `head` the next record; false where there is none now.
+    private func fetch() throws(SourceFault) -> Bool {
+        if head != nil { return true }
+        switch try recordings.next(waits: !clock.isLive) {
+        case .notYet:
+            isSourceEmpty = true
+            return false
+        case .end:
+            phase = .finishing
+            lane.finish(at: clock.moment)
+            log.info("the source has ended")
+            return false
+        case .record(let record, let recording):
+            instruments.records.add(1)
+            (head, headSource) = (record, recording)
+            try recordClock.advance(to: record.time) { () throws(SourceFault) in
+                try recordings.followingTimeMilliseconds()
+            }
+            if let first = recordClock.nowMilliseconds { clock.begin(at: first) }
+            return true
+        }
+    }
+
+    /// Whether the head's time has come. Timers due before it fire first, each at its own time.
+    private func isDue() -> Bool {
+        guard !clock.isLive, let time = recordClock.nowMilliseconds else { return true }
+        if clock.stands {
+            guard stepTimers(before: time) else { return false }
+            clock.step(to: max(time, clock.moment.pacing.nowMilliseconds))
+            return true
+        }
+        guard time <= clock.moment.pacing.nowMilliseconds else { return false }
+        fireDueTimers()
+        return true
+    }
+
+    /// With a clock that stands: from timer to timer, each answered before the next.
+    ///
+    /// - Returns: whether none is left before `end` and nothing waits for an answer or a stream.
+    @discardableResult
+    private func stepTimers(before end: Int64) -> Bool {
+        guard clock.stands else { return false }
+        while lane.inFlightCount == 0 && !lane.hasReady() {
+            guard let due = lane.nextPacingDueMilliseconds, due < end else { return true }
+            clock.step(to: max(due, clock.moment.pacing.nowMilliseconds))
+            lane.fire(at: clock.moment)
+            dispatch()
+        }
+        return false
+    }
+
+    private func apply(_ record: RecordingRecord, of source: Recording) {
+        switch record.event {
+        case .failure(let fault):
+            lane.countDeadLetter(partition: 0)
+            refuse(fault, record, source)
+        case .success(let event):
+            let faults = lane.apply(event, partition: 0, offset: record.offset, at: clock.moment)
+            for fault in faults.faults { refuse(fault, record, source) }
+        }
+    }
+
+    private func refuse(_ fault: EventFault, _ record: RecordingRecord, _ source: Recording) {
+        instruments.deadLetters.add(1, LaneInstruments.FaultLabel(fault.reason))
+        log.warning(
+            "a record cannot be used", .field("source", source.name), .field("record", record.number),
+            .field("reason", fault.reason.name), .hint(fault.explanation))
+        deadLetters?.append(DeadLetter(fault: fault, source: source.name, record: record))
+    }
+
+    // MARK: Timers and dispatch
+
+    private func fireDueTimers() {
+        guard !clock.stands else { return }
+        if let due = lane.nextPacingDueMilliseconds, due <= clock.moment.pacing.nowMilliseconds {
+            lane.fire(at: clock.moment)
+        }
+    }
+
+    private func dispatch() {
+        while let dispatch = lane.next(at: clock.moment, body: &body) {
+            guard let headers = dispatch.headers else {
+                preconditionFailure("update \(dispatch.identifier) has no device token and was not refused")
+            }
+            seats.add(
+                Job(identifier: dispatch.identifier, pool: dispatch.pool, headers: headers, body: body.bytes),
+                link: dispatch.link)
+        }
+        seats.flush()
+        for refused in lane.takeUnpushable() {
+            instruments.unpushable.add(1)
+            log.warning(
+                "an update was not sent: APNs or the phone would not take it",
+                .activity(refused.update.activityIdentifier),
+                .field("reason", refused.name), .hint(refused.explanation))
+            deadLetters?.append(refused)
+        }
+    }
+
+    // MARK: Reports
+
+    private func takeReports() {
+        stop.wakeup.clear()
+        for (worker, batch) in reports.takeAll() {
+            for report in batch {
+                switch report {
+                case .streams(let pool, let count):
+                    lane.setStreams(count, link: seats.link(worker: worker, pool: pool))
+                case .completed(let identifier, let outcome):
+                    if let completion = lane.complete(identifier, outcome, at: clock.moment) { note(completion) }
+                }
+            }
+        }
+    }
+
+    private func note(_ completion: Completion) {
+        let update = completion.update
+        instruments.updates.add(1, LaneInstruments.FateLabel(completion.fate))
+        switch completion.fate {
+        case .accepted:
+            let label: LaneInstruments.ClassLabel = update.isUrgent ? .urgent : .routine
+            instruments.pushes.add(1, label)
+            if let applied = update.newestEventAppliedAtMilliseconds {
+                publisher.recordFreshness(clock.moment.pacing.nowMilliseconds - applied, label)
+            }
+        case .refused, .targetGone:
+            log.warning(
+                "the provider refused an update for good", .activity(update.activityIdentifier),
+                .field("reason", completion.reason?.name ?? "none"))
+        case .held, .sendAgain, .startUnknown, .unsent:
+            break
+        }
+        noteAlarms(completion)
+    }
+
+    private func noteAlarms(_ completion: Completion) {
+        switch completion.alarm {
+        case .clock:
+            instruments.alarms.add(1, .clock)
+            log.error(
+                "the provider called a young provider token expired",
+                .hint("compare this machine's clock with a time server"))
+        case .credential:
+            instruments.alarms.add(1, .credential)
+            log.error(
+                "the provider refuses the credential", .field("reason", completion.reason?.name ?? "none"),
+                .hint("check teamId, keyId, keyFile and environment of the app"))
+        case .configuration:
+            instruments.alarms.add(1, .configuration)
+            log.error(
+                "the provider refuses the topic or a header", .field("reason", completion.reason?.name ?? "none"),
+                .hint("check bundleId of the app"))
+        case nil: break
+        }
+        if completion.isSuspicionAlarming {
+            instruments.alarms.add(1, .suspectTokens)
+            log.error(
+                "the provider refuses many tokens; none is forgotten",
+                .hint("check environment and bundleId of the app"))
+        }
+        switch completion.breaker {
+        case .opened:
+            log.warning(
+                "pushing pauses: the provider or the credential is sick", .field("pool", completion.update.pool))
+        case .closed: log.info("pushing resumes", .field("pool", completion.update.pool))
+        case nil: break
+        }
+    }
+
+    // MARK: The end
+
+    private func beginDraining() {
+        log.info("stopping: reading ends, what is urgent and due still leaves", .field("inFlight", lane.inFlightCount))
+        phase = .draining
+        lane.isDraining = true
+        drainDeadlineMilliseconds = clock.moment.realMilliseconds + settings.drainTimeoutMilliseconds
+    }
+
+    private var ending: RunEnding? {
+        switch phase {
+        case .reading: return nil
+        case .finishing:
+            if lane.isIdle { return .finished }
+            return lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil
+        case .draining:
+            if lane.inFlightCount == 0 && !lane.hasReady(onlyUrgent: true) { return .drained }
+            guard let deadline = drainDeadlineMilliseconds, clock.moment.realMilliseconds >= deadline else {
+                return nil
+            }
+            return .drainDeadlineExceeded(inFlight: lane.inFlightCount)
+        }
+    }
+
+    // MARK: Waiting
+
+    private func wait() {
+        var milliseconds: Int64 = 250
+        func atMost(_ other: Int64) { milliseconds = min(milliseconds, max(0, other)) }
+        if let due = lane.nextRealDueMilliseconds { atMost(due - clock.moment.realMilliseconds) }
+        if !clock.stands, let due = lane.nextPacingDueMilliseconds { atMost(clock.realMilliseconds(until: due)) }
+        if phase == .reading && !isSourceEmpty {
+            if head == nil {
+                atMost(0)
+            } else if let time = recordClock.nowMilliseconds {
+                if clock.stands {
+                    if lane.inFlightCount == 0 && !lane.hasReady() { atMost(0) }
+                } else {
+                    atMost(clock.realMilliseconds(until: time))
+                }
+            }
+        }
+        var sources = [pollfd(fd: stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
+        if isSourceEmpty && phase == .reading {
+            sources.append(pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
+        }
+        poll(&sources, nfds_t(sources.count), Int32(milliseconds))
+    }
+
+    private func tick() {
+        guard clock.moment.realMilliseconds >= nextTickMilliseconds else { return }
+        nextTickMilliseconds = clock.moment.realMilliseconds + 250
+        publish()
+        onTick?(lane, clock.moment)
+    }
+
+    private func publish() {
+        publisher.publish(lane, clockSteps: clock.steps)
+    }
+}

@@ -1,0 +1,68 @@
+import Configuration
+import Delivery
+import Flow
+import Pipeline
+import Streams
+import Telemetry
+
+enum ValidateCommand: Command {
+    static let name = "validate"
+    static let summary = "Check a configuration, and the events of recordings, without sending anything"
+    static let examples: [Example] = [
+        Example("waypulse validate --config waypulse.yaml", "Everything that is wrong with a configuration, at once."),
+        Example("waypulse validate recording.jsonl", "Each event that could not be used, with line and reason."),
+    ]
+    static let operands = "[RECORDING…]"
+    static let details = """
+        Exit code 78 where the configuration is wrong (keys and schemas are read too), 1 where a recording holds events that would be
+        dead letters, 0 where all is well.
+        """
+    static let flags: [Flag] = [.config, .set, .json]
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        let configuration = try arguments.configuration()
+        _ = try LaneSettings(configuration, planTargets: true, seed: 0)
+        do {
+            _ = try PoolSettings.all(configuration)
+        } catch {
+            Console.error("\(error)")
+            return .configuration
+        }
+        var faults = 0
+        for path in arguments.operands { faults += try check(path, configuration, json: arguments.has(.json)) }
+        if arguments.operands.isEmpty {
+            Console.say("the configuration is valid")
+        } else {
+            Console.say(
+                faults == 0 ? "every event is valid" : "\(faults) event\(faults == 1 ? "" : "s") cannot be used")
+        }
+        return faults == 0 ? .success : .failure
+    }
+
+    private static func check(_ path: String, _ configuration: Configuration, json: Bool) throws -> Int {
+        let recording = try Recording(path: path, apps: configuration.apps)
+        let output = LineOutput()
+        var faults = 0
+        while case .record(let record) = try recording.next() {
+            guard case .failure(let fault) = record.event else { continue }
+            faults += 1
+            output.write { line in
+                guard json else {
+                    line.append(raw: "\(recording.name):\(record.number): \(fault.reason.name): \(fault.explanation)\n")
+                    return
+                }
+                line.append(raw: #"{"recording":"#)
+                line.append(string: recording.name)
+                line.append(raw: #","record":"#)
+                line.append(integer: record.number)
+                line.append(raw: #","reason":"#)
+                line.append(string: fault.reason.name)
+                line.append(raw: #","explanation":"#)
+                line.append(string: fault.explanation)
+                line.append(raw: "}\n")
+            }
+        }
+        output.flush()
+        return faults
+    }
+}

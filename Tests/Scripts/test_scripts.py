@@ -1,0 +1,197 @@
+"""Shows that the checks of this folder fail where they should."""
+
+import importlib.machinery
+import importlib.util
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+
+
+def script(name):
+    loader = importlib.machinery.SourceFileLoader(name, str(FOLDER / name))
+    spec = importlib.util.spec_from_loader(name, loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+    return module
+
+
+imports, readme, deploy, defects, schemas = map(
+    script, ("check_imports", "check_readme", "check_deploy", "demo_fails_with_defects", "check_schemas.py")
+)
+
+MODULES = {"CMath": [], "Telemetry": ["CMath"], "Configuration": [], "Pacing": ["Telemetry"], "Delivery": ["Pacing"]}
+
+
+class Imports(unittest.TestCase):
+    def problems(self, module, text):
+        return imports.check_source(module, "File.swift", text, MODULES)
+
+    def test_a_declared_import_passes(self):
+        self.assertEqual(self.problems("Pacing", "import Telemetry\n"), [])
+        self.assertEqual(self.problems("Telemetry", "private import CMath\nimport struct Swift.Int\n"), [])
+
+    def test_an_import_that_is_not_declared_is_named_with_its_line(self):
+        self.assertEqual(
+            self.problems("Pacing", "import Telemetry\n\n@testable import Delivery\n"),
+            ["File.swift:3: Pacing imports Delivery, but does not declare it in Package.swift"],
+        )
+
+    def test_a_pure_module_has_no_foundation_no_c_library_and_no_clock(self):
+        for text in ("import Foundation", "import Glibc", "public import func Glibc.usleep", "@preconcurrency import Dispatch"):
+            self.assertEqual(len(self.problems("Pacing", text)), 1, text)
+        for text in ("let now = ContinuousClock.now", "Task { }", "Task.detached { }", "Int.random(in: 0..<3)", "x.shuffled()"):
+            self.assertEqual(len(self.problems("Pacing", text)), 1, text)
+
+    def test_seeded_chance_is_no_chance(self):
+        self.assertEqual(self.problems("Pacing", "Int.random(in: 0..<3, using: &generator)"), [])
+
+    def test_foundation_is_for_configuration_and_the_command_line(self):
+        self.assertEqual(self.problems("Configuration", "import Foundation"), [])
+        self.assertEqual(len(self.problems("Delivery", "import Foundation")), 1)
+
+    def test_comments_and_strings_import_nothing(self):
+        text = '// import Foundation\n/* import\nimport Glibc */\nlet text = """\nimport Foundation\n"""\nlet t = "Task { }"\n'
+        self.assertEqual(self.problems("Pacing", text), [])
+
+    def test_declarations_point_down_only(self):
+        self.assertEqual(imports.check_order(MODULES), [])
+        self.assertEqual(len(imports.check_order({"Telemetry": ["Pacing"], "Pacing": []})), 1)
+        self.assertEqual(len(imports.check_order({"COpenSSL": [], "Pacing": ["COpenSSL"]})), 1)
+
+
+class Readme(unittest.TestCase):
+    def check(self, text, fresh_machine=False):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "README.md"
+            path.write_text(text, "utf-8")
+            return readme.check(path, fresh_machine)
+
+    def test_numbers_and_spaces_are_compared_loosely(self):
+        ran, _, problems = self.check("```console\n$ echo 'sent  17 of 1,204 in 3.5 s'\nsent 2 of 99 in 12 s\n```\n")
+        self.assertEqual((ran, problems), (1, []))
+
+    def test_another_word_is_a_problem(self):
+        self.assertEqual(len(self.check("```console\n$ echo 'sent 17'\nlost 17\n```\n")[2]), 1)
+
+    def test_a_line_too_many_and_one_too_few_are_problems(self):
+        self.assertEqual(len(self.check("```console\n$ echo a\na\nb\n```\n")[2]), 1)
+        self.assertEqual(len(self.check("```console\n$ printf 'a\\nb\\n'\na\n```\n")[2]), 1)
+
+    def test_an_ellipsis_stands_for_any_lines_and_any_text(self):
+        self.assertEqual(self.check("```console\n$ seq 30; echo end of it\n1\n…\n30\nend … it\n```\n")[2], [])
+        self.assertEqual(len(self.check("```console\n$ seq 3\n…\nx\n```\n")[2]), 1)
+
+    def test_a_command_may_go_on_and_fail_where_the_text_shows_it(self):
+        self.assertEqual(self.check("```console\n$ echo one \\\n    two\none two\n```\n")[2], [])
+        self.assertEqual(self.check("```console\n$ exit 78\n$ echo $?\n78\n```\n")[2], [])
+        self.assertEqual(len(self.check("```console\n$ exit 78\n```\n")[2]), 1)
+
+    def test_scripts_run_and_other_blocks_do_not(self):
+        self.assertEqual(self.check("```sh\ntrue\n```\n```json\n{}\n```\n")[0], 1)
+        self.assertEqual(len(self.check("```sh\nfalse\n```\n")[2]), 1)
+
+    def test_marks(self):
+        fresh = "<!-- check: fresh machine -->\n```sh\nfalse\n```\n"
+        self.assertEqual(self.check(fresh), (0, 1, []))
+        self.assertEqual(len(self.check(fresh, fresh_machine=True)[2]), 1)
+        self.assertEqual(self.check("<!-- check: not run, because it needs a phone -->\n```sh\nfalse\n```\n"), (0, 1, []))
+        self.assertEqual(len(self.check("<!-- check: later -->\n```sh\ntrue\n```\n")[2]), 1)
+
+
+DOCKERFILE = """ARG BASE=debian:12
+FROM ${BASE} AS build
+COPY Sources Sources
+RUN apt-get update && apt-get install --yes g++
+FROM scratch
+COPY --from=build /image /
+USER 65532:65532
+ENTRYPOINT ["/usr/bin/waypulse"]
+"""
+
+
+class Deploy(unittest.TestCase):
+    def problems(self, old="", new=""):
+        return deploy.check_dockerfile(DOCKERFILE.replace(old, new) if old else DOCKERFILE, {"Sources"}.__contains__, {"g++"}.__contains__)
+
+    def test_the_dockerfile_names_what_exists(self):
+        self.assertEqual(self.problems(), [])
+        self.assertEqual(len(self.problems("COPY Sources", "COPY Source")), 1)
+        self.assertEqual(len(self.problems("g++", "g+")), 1)
+
+    def test_the_dockerfile_names_no_registry_and_a_tag(self):
+        self.assertEqual(len(self.problems("debian:12", "registry.example/debian:12")), 1)
+        self.assertEqual(len(self.problems("debian:12", "debian")), 1)
+
+    def test_the_container_runs_as_no_root_and_gets_signals(self):
+        self.assertEqual(len(self.problems("USER 65532:65532\n", "")), 1)
+        self.assertEqual(len(self.problems('["/usr/bin/waypulse"]', "/usr/bin/waypulse")), 1)
+
+    def test_the_ignore_file_decides_by_its_last_match(self):
+        patterns = ["*", "!Sources", "Sources/Old"]
+        self.assertEqual([deploy.ignored(path, patterns) for path in ("Tests", "Sources/A", "Sources/Old")], [True, False, True])
+
+    def test_the_unit_agrees_with_the_configuration(self):
+        unit = (FOLDER.parents[1] / "deploy/systemd/waypulse.service").read_text("utf-8")
+        configuration = (FOLDER.parents[1] / "deploy/waypulse.yaml").read_text("utf-8")
+        self.assertEqual(deploy.check_unit(unit, configuration), [])
+        for old, new in (
+            ("TimeoutStopSec=30s", "TimeoutStopSec=10s"),
+            ("Type=notify", "Type=simple"),
+            ("waypulse validate --config /etc", "waypulse validate --config /opt"),
+            ("%d/apns-key.p8", "%d/key.p8"),
+            ("APPS_COURIER", "APPS_RIDER"),
+            ("NoNewPrivileges=yes", "NoNewPrivileges=no"),
+        ):
+            self.assertIn(old, unit)
+            self.assertEqual(len(deploy.check_unit(unit.replace(old, new), configuration)), 1, old)
+
+
+class Schemas(unittest.TestCase):
+    def test_a_reader_is_strict(self):
+        self.assertEqual(schemas.read_strictly(b' {"a":[1.5,null]}\n'), {"a": [1.5, None]})
+        for data in (b"", b"{", b"[NaN]", b"[Infinity]", b'{"a":1,"a":1}', b'{"b":{"a":1,"\\u0061":1}}', b'["\\ud800"]', b'["\xff"]',
+                     b"\xef\xbb\xbf{}", b'["\t"]', b"[01]", b"{}{}", b"[" * 65_536):  # fmt: skip
+            with self.assertRaises(schemas.NotJSON, msg=data[:20]):
+                schemas.read_strictly(data)
+
+    def test_the_three_verdicts(self):
+        check = schemas.validators()["event"]
+        event = b'{"type":"token","activityId":"a","timestamp":0,"token":"%s"}'
+        self.assertEqual(schemas.verdict(check, event % (b"ab" * 32)), "accepts")
+        self.assertEqual(schemas.verdict(check, event % (b"ab" * 31)), "refuses")
+        self.assertEqual(schemas.verdict(check, event), "refuses")
+        self.assertEqual(schemas.verdict(check, (event % (b"ab" * 32))[:-1]), "not-json")
+
+    def test_an_index_that_is_not_the_folder_is_a_problem(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in (("a.json", "1"), ("b.json", "1"), ("c.json", " " * 70_001)):
+                (Path(folder) / name).write_text(data)
+            problems = schemas.check_folder(Path(folder), [{"file": "a.json"}, {"file": "c.json"}, {"file": "d.json"}], 4)
+            self.assertEqual(len(problems), 5, problems)
+
+
+class Defects(unittest.TestCase):
+    def test_a_text_that_does_not_stand_exactly_once_is_a_problem_and_nothing_is_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "File.swift").write_text("let a = 1\nlet b = 1\n")
+            for old in ("let c", "= 1"):
+                defect = defects.Defect("x", "promise", "File.swift", old, "")
+                self.assertIn("times in File.swift, not once", defects.check(defect, Path(folder), "false"))
+            self.assertIn("there is no", defects.check(defects.Defect("x", "p", "Other.swift", "a", "b"), Path(folder), "false"))
+
+    def test_the_source_is_put_back_and_a_demo_that_does_not_build_has_found_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "File.swift"
+            path.write_text("let a = 1\n")
+            problem = defects.check(defects.Defect("x", "promise", "File.swift", "= 1", "= 2"), Path(folder), "false")
+            self.assertIn("ended with None, not 1", problem)
+            self.assertEqual(path.read_text(), "let a = 1\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
