@@ -141,7 +141,7 @@ extension FaultSettings {
             object[name] =
                 switch property {
                 case .milliseconds(let path): .number(JSONNumber(self[keyPath: path]))
-                case .share(let path): .number(JSONNumber(self[keyPath: path]))
+                case .share(let path): .number(JSONNumber(shortest: self[keyPath: path]))
                 case .count(let path): .number(JSONNumber(Int64(self[keyPath: path])))
                 case .flag(let path): .bool(self[keyPath: path])
                 }
@@ -151,7 +151,7 @@ extension FaultSettings {
                 var object = JSONObject()
                 object["status"] = .number(JSONNumber(Int64(error.status)))
                 object["reason"] = .string(error.reason)
-                object["share"] = .number(JSONNumber(error.share))
+                object["share"] = .number(JSONNumber(shortest: error.share))
                 return .object(object)
             })
         return object
