@@ -39,15 +39,8 @@ enum SimulateAPNsCommand: Command {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let signals = StopSignals()
-        let simulator: SimulatorServer
-        let listening: UInt16
-        do {
-            simulator = try SimulatorServer(try options(arguments))
-            listening = try simulator.start()
-        } catch let fault as SimulatorFault {
-            throw CommandFault(
-                .unavailable, "the simulator cannot run: \(fault)", remedy: "another --port or --directory")
-        }
+        let simulator = try SimulatorServer(try options(arguments))
+        let listening = try simulator.start()
         guard let files = simulator.files else { preconditionFailure("a directory was given and nothing was written") }
         Console.print(
             """
@@ -70,7 +63,7 @@ enum SimulateAPNsCommand: Command {
         signals.onFirst { ended.stop() }
         ended.wait()
         simulator.stop()
-        Console.say("\(simulator.journal.entries.count) requests in \(files.journalPath)")
+        Console.say("\(Figures.counted(simulator.journal.entries.count, "request")) in \(files.journalPath)")
         return .success
     }
 

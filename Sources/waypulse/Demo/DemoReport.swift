@@ -42,7 +42,7 @@ struct DemoReport {
         text += Figures.row("shown by a phone", UInt64(shown))
         text += "\n  \(Figures.percent(suppressedShare)) of the events needed no push\n"
         text +=
-            "  \(Figures.oneDecimal(pushesPerActivityHour)) pushes per activity and hour (\(outcome.activityHours.activities) activities)\n"
+            "  \(Figures.oneDecimal(pushesPerActivityHour)) pushes per activity and hour (\(Figures.counted(outcome.activityHours.activities, "activity", "activities")))\n"
         for label in LaneInstruments.ClassLabel.allCases {
             guard let median = quantile(0.5, label), let tail = quantile(0.99, label) else { continue }
             text +=
@@ -55,9 +55,9 @@ struct DemoReport {
 
     private var verdict: String {
         guard !outcome.broken.isEmpty else {
-            return "The judge read \(outcome.entries.count) requests and found no broken promise.\n"
+            return "The judge read \(Figures.counted(outcome.entries.count, "request")) and found no broken promise.\n"
         }
-        var text = "The judge found \(outcome.broken.count) broken promise\(outcome.broken.count == 1 ? "" : "s"):\n"
+        var text = "The judge found \(Figures.counted(outcome.broken.count, "broken promise")):\n"
         for broken in outcome.broken.prefix(20) { text += "  \(broken)\n" }
         if outcome.broken.count > 20 { text += "  … and \(outcome.broken.count - 20) more\n" }
         return text
