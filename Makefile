@@ -19,6 +19,7 @@ demo: release
 test: lint check-scripts build release
 	$(SWIFT) test --parallel $(CHECKED)
 	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
+	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
 
 ## Debug build, warnings are errors
@@ -58,7 +59,7 @@ lint: dependencies-test swift-found
 
 ## The checks that can fail are shown to fail
 check-scripts: dependencies-test
-	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern 'test_*.py'
+	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern test_scripts.py
 
 ## Plants defects in a copy of the sources and expects the demo to find each
 defects: dependencies-test swift-found
