@@ -196,6 +196,23 @@ class Answers(Folder):
         self.assertEqual(errors, b"")
         self.assertNotIn(process.returncode, (OK, 70))
 
+    def test_the_picture_of_the_readme_is_the_plan_of_the_ride(self):
+        text = (ROOT / "README.md").read_text("utf-8")
+        rows = {name: re.search(rf"^{name:<9}(.*)$", text, re.MULTILINE)[1] for name in ("events", "pushes", "interval", "bucket")}
+        events = [json.loads(line) for line in RIDE.read_text().splitlines()]
+        begin = events[0]["timestamp"]
+        letters = {"activity.started": "b", "position": "p", "status": "S", "activity.ended": "E"}
+        drawn = {at: mark for at, mark in enumerate(rows["events"]) if mark != " "}
+        self.assertEqual(drawn, {event["timestamp"] - begin: letters[event["type"]] for event in events})
+        sends = [json.loads(line) for line in self.waypulse("plan", "ride.jsonl")[1].splitlines()]
+        drawn = {at: mark for at, mark in enumerate(rows["pushes"]) if mark != " "}
+        self.assertEqual(drawn, {send["time"] - begin: str(send["sequence"]) for send in sends})
+        updates = [send["time"] - begin for send in sends if send["event"] == "update"]
+        shut = {at for at, mark in enumerate(rows["interval"]) if mark != " "}
+        last = max(shut)
+        self.assertEqual(shut, {at for push in updates for at in range(push, push + 15) if at <= last})
+        self.assertEqual([at for at, mark in enumerate(rows["bucket"]) if mark.isdigit()], [0] + updates)
+
     def test_the_demo_plays_a_recording_and_judges_it(self):
         status, output, errors = self.waypulse("demo", "--speed", "100x", "--json", "ride.jsonl")
         self.assertEqual(status, OK, errors)
