@@ -220,7 +220,7 @@ class Answers(Folder):
         self.assertEqual((report["accepted"], report["shown"], report["brokenPromises"]), (6, 6, []))
 
 
-class Running(Folder):
+class WithSimulator(Folder):
     def simulator(self, *words):
         """Its configuration for `run`, and the address of its control port."""
         process = self.begin("simulate", "apns", "--directory", "apns", "--control", "0", *words)
@@ -246,6 +246,8 @@ class Running(Folder):
         running = json.loads(self.line_with(process.stderr, '"message":"running"'))
         return process, f"http://127.0.0.1:{running['metricsPort']}"
 
+
+class Running(WithSimulator):
     def test_a_recording_is_told_to_the_phone(self):
         simulator, control = self.simulator()
         status, _, errors = self.run_with("--speed", "max", "ride.jsonl")
@@ -335,7 +337,7 @@ class Running(Folder):
         self.assertIn("run needs a source\ntry:   waypulse run --config waypulse.yaml recording.jsonl", errors)
 
 
-class Guarantees(Running):
+class Guarantees(WithSimulator):
     """The rows of the README's table that take a whole process to see."""
 
     def journal(self, control):

@@ -56,7 +56,8 @@ enum RunCommand: Command {
                 return try OperationsListener(
                     host: address.host, port: UInt16(address.port), registry: registry, readiness: readiness)
             } catch {
-                throw CommandFault(.unavailable, "\(error)", remedy: "--set metrics.listen=off, or --set metrics.listen=127.0.0.1:0")
+                throw CommandFault(
+                    .unavailable, "\(error)", remedy: "--set metrics.listen=off, or --set metrics.listen=127.0.0.1:0")
             }
         }
         defer { listener?.stop() }

@@ -26,7 +26,8 @@ enum ValidateCommand: Command {
         guard !arguments.operands.isEmpty else {
             Console.say(
                 arguments.has(.config)
-                    ? "the configuration is valid" : "the defaults and the environment are valid; no --config was given")
+                    ? "the configuration is valid" : "the defaults and the environment are valid; no --config was given"
+            )
             return .success
         }
         var (faults, records) = (0, 0)

@@ -12,6 +12,12 @@ struct DemoReport {
 
     private var accepted: Int { outcome.entries.count { $0.status == 200 } }
     private var shown: Int { outcome.entries.count { $0.verdict?.isShown == true } }
+    /// What was answered but 200, and what was left without an answer.
+    private var otherAnswers: [(String, Int)] {
+        let names = outcome.entries.filter { $0.status != 200 }
+            .map { $0.status == 0 ? "no answer" : "\($0.status) \($0.reason ?? "")" }
+        return Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
+    }
     private var suppressedShare: Double {
         outcome.decisions.activityEvents == 0 ? 0 : 1 - Double(accepted) / Double(outcome.decisions.activityEvents)
     }
@@ -39,6 +45,7 @@ struct DemoReport {
         text += "\npushes\n"
         text += Figures.row("requests at the provider", UInt64(outcome.entries.count))
         text += Figures.row("accepted", UInt64(accepted))
+        for (answer, count) in otherAnswers { text += Figures.row(answer, UInt64(count)) }
         text += Figures.row("shown by a phone", UInt64(shown))
         text += "\n  \(Figures.percent(suppressedShare)) of the events needed no push\n"
         text +=

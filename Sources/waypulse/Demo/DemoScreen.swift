@@ -27,7 +27,9 @@ final class DemoScreen {
             guard progress.realMilliseconds >= nextPlainMilliseconds else { return }
             nextPlainMilliseconds = progress.realMilliseconds + DemoScreen.plainLineEveryMilliseconds
             Console.say(
-                "\(Figures.percent(share)) of the recording: \(events) events in, \(urgent + routine) pushes accepted (\(urgent) urgent), \(Figures.percent(suppressed)) suppressed"
+                "\(Figures.percent(share)) of the recording: \(Figures.counted(Int(events), "event")) in, "
+                    + "\(Figures.counted(Int(urgent + routine), "push", "pushes")) accepted (\(urgent) urgent), "
+                    + "\(Figures.percent(suppressed)) suppressed"
             )
             return
         }
