@@ -95,6 +95,7 @@ public final class LaneRunner {
     public func run() throws(SourceFault) -> RunEnding {
         defer {
             seats.stop()
+            takeReports()
             publish()
         }
         while true {
@@ -322,7 +323,8 @@ public final class LaneRunner {
     private func wait() {
         var milliseconds: Int64 = 250
         func atMost(_ other: Int64) { milliseconds = min(milliseconds, max(0, other)) }
-        if let due = lane.nextRealDueMilliseconds { atMost(due - clock.moment.realMilliseconds) }
+        let now = clock.moment.realMilliseconds
+        if let due = lane.nextRealDueMilliseconds(after: now) { atMost(due - now) }
         if !clock.stands, let due = lane.nextPacingDueMilliseconds { atMost(clock.realMilliseconds(until: due)) }
         if phase == .reading && !isSourceEmpty {
             if head == nil {
