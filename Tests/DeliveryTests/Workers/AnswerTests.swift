@@ -24,15 +24,13 @@ struct AnswerTests {
 
     @Test("A wrong topic")
     func wrongTopic() throws {
-        let registration = FleetRegistration(
-            kind: .began, token: String(repeating: "ab", count: 80), activityIdentifier: "a",
-            attributesType: "DeliveryAttributes", atMilliseconds: 0)
         let provider = try SimulatedProvider {
             $0.face.unknownTokens = .refuse
         } delivery: {
             $0.topic = PushHeaders.topic(bundleIdentifier: "com.example.other")
         }
-        provider.simulator.register([registration])
+        provider.simulator.register(token: String(repeating: "ab", count: 80))
+        provider.bench.waitForStreams(1)
         #expect(provider.bench.ending(1) == ["400 DeviceTokenNotForTopic"])
         // A healthy provider's refusal: the credential was accepted.
         provider.bench.waitForStreams(1_000)
@@ -41,6 +39,7 @@ struct AnswerTests {
     @Test("An unknown token")
     func unknownToken() throws {
         let provider = try SimulatedProvider { $0.face.unknownTokens = .refuse }
+        provider.bench.waitForStreams(1)
         #expect(provider.bench.ending(1) == ["400 BadDeviceToken"])
         #expect(provider.bench.count(.refused) == 1)
         #expect(provider.bench.count(.retired) == 0)
@@ -51,6 +50,7 @@ struct AnswerTests {
         let provider = try SimulatedProvider {
             $0.faults.errors = [.init(status: 410, reason: "Unregistered", share: 1)]
         }
+        provider.bench.waitForStreams(1)
         #expect(provider.bench.ending(1) == ["410 Unregistered"])
         #expect(provider.bench.count(.retired) == 0)
     }
@@ -112,7 +112,8 @@ struct AnswerTests {
         "Q27: no apns-id, a body that is no JSON, or an empty one: the status decides",
         arguments: ["", "{", #"{"reason":7}"#, #"["BadTopic"]"#, "\u{0}\u{FFFD}"])
     func oddBodies(body: String) throws {
-        let provider = try ScriptedProvider { request, _ in _ = request.respond(status: 503, body: Array(body.utf8)) }
+        let provider = try ScriptedProvider { request, _, _ in _ = request.respond(status: 503, body: Array(body.utf8))
+        }
         let bench = try provider.bench()
         bench.waitForStreams(1)
         #expect(bench.ending(1) == ["503 status 503"])
@@ -122,7 +123,7 @@ struct AnswerTests {
     @Test("On the wire: the fields of section 4, each once, apns-expiration 0 among them and apns-id in lower case")
     func wire() throws {
         let seen = Mutex<[String]>([])
-        let provider = try ScriptedProvider { request, _ in
+        let provider = try ScriptedProvider { request, _, _ in
             var lines = [
                 String(decoding: request.method, as: UTF8.self), String(decoding: request.path, as: UTF8.self),
             ]

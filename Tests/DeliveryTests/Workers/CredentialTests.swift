@@ -48,7 +48,8 @@ struct CredentialTests {
         }
         #expect(bench.instruments.credentialRenewals.total == 0)
         #expect(try bench.providerToken.bearer().generation == 1)
-        #expect(Set((1...4).compactMap { provider.entries($0).first?.connection }).count == 3 + 1 - 1)
+        // The first of them came on the connection that had been good so far.
+        #expect(Set((1...4).compactMap { provider.entries($0).first?.connection }).count == 3)
     }
 
     @Test("Q11: a token that changes too soon for the provider is not changed again; another connection takes it")
@@ -86,6 +87,7 @@ struct CredentialTests {
         } delivery: {
             $0.teamIdentifier = "0THERTEAM0"
         }
+        provider.bench.waitForStreams(1)
         #expect(provider.bench.ending(1) == ["403 InvalidProviderToken"])
         provider.bench.reports.wait { _ in provider.bench.count(.opened) == 2 }
         provider.bench.waitForStreams(1)
@@ -120,7 +122,7 @@ struct CredentialTests {
 
     @Test("A GOAWAY that names the credential is told to the lane with its reason, and is not answered by a loop")
     func goAwayNamesCredential() throws {
-        let provider = try ScriptedProvider { request, _ in
+        let provider = try ScriptedProvider { request, _, _ in
             request.connection.goAway(
                 lastStreamID: 0, debugData: Array(#"{"reason":"BadCertificateEnvironment"}"#.utf8))
             request.connection.closeGracefully()

@@ -48,7 +48,7 @@ final class ReportLog: @unchecked Sendable {
         defer { condition.unlock() }
         while !test(contents) {
             // Not all that a test waits for comes with a report: it looks again every few milliseconds.
-            condition.wait(until: Date(timeIntervalSinceNow: 0.005))
+            _ = condition.wait(until: Date(timeIntervalSinceNow: 0.005))
             if Date() > end {
                 Issue.record(
                     "never happened; streams \(contents.streams), \(contents.endings.count) jobs ended: \(contents.endings.prefix(10))",

@@ -6,8 +6,8 @@ import Synchronization
 
 /// A server that does what a test says, where no APNs, and so no simulator of it, would.
 final class ScriptedProvider {
-    /// On the server's thread: a request, and how many have come on its connection, this one included.
-    typealias Script = @Sendable (ServerRequest, Int) -> Void
+    /// On the server's thread: a request, how many have come on its connection, this one included, and what the script wants to keep.
+    typealias Script = @Sendable (ServerRequest, Int, inout [ServerRequest]) -> Void
 
     /// One for all, so that a client trusts each of them.
     private static let certificate = try! ServerCertificate.make(names: ["localhost", "127.0.0.1"])
@@ -27,6 +27,7 @@ final class ScriptedProvider {
     private final class Handler: ServerHandler {
         private let script: Script
         private let shared: Shared
+        private var kept: [ServerRequest] = []
 
         init(_ script: @escaping Script, _ shared: Shared) {
             self.script = script
@@ -39,7 +40,7 @@ final class ScriptedProvider {
 
         override func received(_ request: ServerRequest) {
             request.connection.label += 1
-            script(request, request.connection.label)
+            script(request, request.connection.label, &kept)
         }
     }
 
@@ -47,7 +48,7 @@ final class ScriptedProvider {
         var server: Server?
     }
 
-    init(selectsHTTP2: Bool = true, _ script: @escaping Script = { request, _ in _ = request.respond(status: 200) })
+    init(selectsHTTP2: Bool = true, _ script: @escaping Script = { request, _, _ in _ = request.respond(status: 200) })
         throws
     {
         let shared = Shared()

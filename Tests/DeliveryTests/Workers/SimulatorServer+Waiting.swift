@@ -7,4 +7,13 @@ extension SimulatorServer {
     var heldRequests: Int { shared.heldCount.load(ordering: .relaxed) }
     var openConnections: Int { shared.connectionCount.load(ordering: .relaxed) }
     var hasObeyed: Bool { shared.hasObeyed }
+
+    /// The update token of an activity that has begun.
+    func register(token: String) {
+        register([
+            FleetRegistration(
+                kind: .began, token: token, activityIdentifier: "a", attributesType: "DeliveryAttributes",
+                atMilliseconds: 0)
+        ])
+    }
 }
