@@ -112,6 +112,13 @@ public final class LaneRunner {
         }
     }
 
+    /// The accounting so far.
+    public var decisions: DecisionTotals {
+        var totals = DecisionTotals()
+        for shard in lane.eachShard { totals.add(shard.decisions) }
+        return totals
+    }
+
     // MARK: Source
 
     private func readRecords() throws(SourceFault) {
