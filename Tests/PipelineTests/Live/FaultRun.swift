@@ -40,7 +40,7 @@ struct FaultRun {
     ///   - steps: taken one after another, on the runner's thread.
     init(
         flags: [String] = [], simulator change: (inout SimulatorServer.Options) -> Void = { _ in },
-        token clock: CredentialClock = .real, steps: [Step]
+        token clock: CredentialClock = .real, stop: StopRequest = StopRequest(), steps: [Step]
     ) throws {
         let time = RecordingTime()
         var options = SimulatorServer.Options()
@@ -69,7 +69,7 @@ struct FaultRun {
             recordings: MergedRecordings([Recording(name: "fleet", bytes: Self.fleet.lines(), apps: [])]),
             registry: registry,
             log: Log(component: "test", to: LogSink(level: .error, format: .json, output: { _ in })),
-            stop: StopRequest(), time: time)
+            stop: stop, time: time)
         let left = Steps(steps, simulator)
         runner.onTick = { _, _ in left.tick() }
         ending = try runner.run()

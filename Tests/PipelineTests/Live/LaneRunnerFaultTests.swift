@@ -119,6 +119,28 @@ struct LaneRunnerFaultTests {
         #expect(run.entries.contains { $0.reason == "ExpiredProviderToken" })
     }
 
+    @Test("A young provider token that is called expired ends the run instead of making a storm")
+    func youngProviderTokenExpired() throws {
+        let run = try FaultRun(steps: [.atRequests(40) { $0.expireProviderTokens() }])
+        #expect(run.ending == .refusedCredentials)
+        #expect(run.registry.snapshot().number("waypulse_credential_renewals_total") == 0)
+        #expect(run.count("waypulse_alarms_total", "clock") > 0)
+        // What was in flight, and probes.
+        #expect(run.entries.count { $0.reason == "ExpiredProviderToken" } < 2 * FaultRun.fleet.options.activities)
+    }
+
+    @Test("Asked to stop in mid-load, it lets what is in flight end")
+    func stop() throws {
+        let stop = StopRequest()
+        let run = try FaultRun(
+            simulator: { $0.faults.latencyMaxMilliseconds = 20 }, stop: stop,
+            steps: [.atRequests(60) { _ in stop.stop() }])
+        #expect(run.ending == .drained)
+        #expect(run.entries.allSatisfy { $0.fate == .answered })
+        #expect(run.broken.allSatisfy { $0.promise == .finalStateTold })
+        #expect(run.count("waypulse_updates_total", "accepted") == run.entries.count { $0.status == 200 })
+    }
+
     /// The machine's clocks, with sleep in between.
     private final class SleptMinutes: Sendable {
         private let minutes = Atomic<Int64>(0)
