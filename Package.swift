@@ -35,7 +35,7 @@ let package = Package(
                 "Streams", "Delivery", "HTTP2", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
                 "Instruments", "CLinux",
             ], tests: ["PushSimulator"])
-        + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration"])
+        + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",
             imports: [
