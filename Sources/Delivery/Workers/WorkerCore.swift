@@ -104,8 +104,8 @@ final class WorkerCore: EventSource {
             turn = .isTelling
             return loop.callAtEndOfTurn(self)
         }
-        turn = .quiet
         for pool in pools { pool.reportStreams() }
+        turn = .quiet
         guard !reports.isEmpty else { return }
         var told: [Report] = []
         swap(&told, &reports)

@@ -61,6 +61,24 @@ struct ConnectingTests {
         #expect(bench.count(.failed) == 2)
     }
 
+    @Test("A good connection that is sent away is replaced without delay, and one that has done nothing is not")
+    func replacement() throws {
+        let provider = try SimulatedProvider { _ in
+        } delivery: {
+            $0.delivery.reconnectDelayMilliseconds = 3_600_000
+            $0.delivery.longestReconnectDelayMilliseconds = 3_600_000
+        }
+        let bench = provider.bench
+        bench.accept()
+        provider.simulator.drain()
+        bench.waitForStreams(1)
+        #expect(bench.count(.opened) == 2)
+        provider.simulator.drain()
+        bench.waitForStreams(0)
+        bench.reports.wait { _ in provider.simulator.openConnections == 0 }
+        #expect(bench.count(.opened) == 2)
+    }
+
     @Test("The system's resolver answers off the loop")
     func systemResolver() throws {
         let provider = try SimulatedProvider { _ in

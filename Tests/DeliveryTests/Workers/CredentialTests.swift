@@ -110,7 +110,8 @@ struct CredentialTests {
         sender.run()
         bench.waitForStreams(2_000)
         provider.simulator.change {
-            $0.latencyMaxMilliseconds = 30
+            // Long enough that others stand in their place before the last answer has come.
+            $0.latencyMaxMilliseconds = 500
             $0.errors = [.init(status: 403, reason: "InvalidProviderToken", share: 1)]
         }
         bench.push(101...300)
