@@ -26,7 +26,7 @@ let package = Package(
             "Delivery",
             imports: [
                 "HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments",
-            ])
+            ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
@@ -34,8 +34,8 @@ let package = Package(
             imports: [
                 "Streams", "Delivery", "HTTP2", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
                 "Instruments", "CLinux",
-            ])
-        + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration"])
+            ], tests: ["PushSimulator"])
+        + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",
             imports: [
@@ -60,9 +60,10 @@ func systemLibrary(_ name: String, pkgConfig: String, debian: String) -> Target 
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
-func module(_ name: String, imports: [Target.Dependency] = []) -> [Target] {
+/// - Parameter tests: what its tests may import besides, from wherever it stands.
+func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.Dependency] = []) -> [Target] {
     [
         .target(name: name, dependencies: imports, exclude: ["README.md"]),
-        .testTarget(name: "\(name)Tests", dependencies: [.target(name: name)] + imports),
+        .testTarget(name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests),
     ]
 }

@@ -92,12 +92,13 @@ public final class Lane {
         shards.lazy.compactMap(\.nextDueMilliseconds).min()
     }
 
-    /// When `next` is worth another try for time alone, on the real clock: a retry or a probe is due.
-    public var nextRealDueMilliseconds: Int64? {
+    /// When `next` is worth another try for time alone, on the real clock: a retry or a probe will be due. What was due by `now` waits for
+    /// something else, such as a free stream or an update to probe with, and time does not bring that.
+    public func nextRealDueMilliseconds(after now: Int64) -> Int64? {
         var earliest: Int64?
         for pool in pools {
             for due in [pool.retries.nextDueMilliseconds, pool.breaker.nextProbeMilliseconds] {
-                if let due { earliest = min(earliest ?? due, due) }
+                if let due, due > now { earliest = min(earliest ?? due, due) }
             }
         }
         return earliest

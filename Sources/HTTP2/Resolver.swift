@@ -6,6 +6,12 @@ import Synchronization
 public struct ResolveFault: Error, Sendable, CustomStringConvertible {
     public let host: String
     public let text: String
+
+    public init(host: String, text: String) {
+        self.host = host
+        self.text = text
+    }
+
     public var description: String { "cannot resolve \(host): \(text)" }
 }
 

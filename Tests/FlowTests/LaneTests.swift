@@ -227,7 +227,10 @@ struct LaneTests {
         #expect(completion?.breaker == .opened(.credential))
         #expect(bench.lane.isEveryCredentialRefused)
         #expect(bench.next() == nil)
+        #expect(bench.lane.nextRealDueMilliseconds(after: bench.moment.realMilliseconds) != nil)
         bench.pass(seconds: 10)
+        // Due: from here on it is not time that is waited for.
+        #expect(bench.lane.nextRealDueMilliseconds(after: bench.moment.realMilliseconds) == nil)
         let probe = try #require(bench.next())
         #expect(bench.next() == nil)
         #expect(bench.answer(probe, 200)?.breaker == .closed)

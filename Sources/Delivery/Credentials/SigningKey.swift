@@ -10,13 +10,14 @@ public final class SigningKey: @unchecked Sendable {
         let parsed: OpaquePointer? = pem.withUnsafeBytes { bytes in
             guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return nil }
             defer { BIO_free(memory) }
-            return PEM_read_bio_PrivateKey(memory, nil, nil, nil)
+            // Without a callback OpenSSL asks the terminal for the passphrase of an encrypted key, and waits.
+            return PEM_read_bio_PrivateKey(memory, nil, { _, _, _, _ in -1 }, nil)
         }
         ERR_clear_error()
         guard let parsed else {
             throw CredentialFault(
-                credential: name, problem: "holds no private key in PEM form",
-                remedy: "name the .p8 file as it was downloaded from Apple's developer portal")
+                credential: name, problem: SigningKey.unreadable(pem),
+                remedy: SigningKey.remedy)
         }
         var group = [CChar](repeating: 0, count: 64)
         guard EVP_PKEY_get_base_id(parsed) == EVP_PKEY_EC,
@@ -26,12 +27,20 @@ public final class SigningKey: @unchecked Sendable {
             EVP_PKEY_free(parsed)
             throw CredentialFault(
                 credential: name, problem: "is no P-256 key, and APNs takes ES256 alone",
-                remedy: "name the .p8 file as it was downloaded from Apple's developer portal")
+                remedy: SigningKey.remedy)
         }
         key = parsed
     }
 
     deinit { EVP_PKEY_free(key) }
+
+    private static let remedy = "name the .p8 file as it was downloaded from Apple's developer portal"
+
+    private static func unreadable(_ pem: [UInt8]) -> String {
+        if pem.isEmpty { return "is empty" }
+        let text = String(decoding: pem, as: UTF8.self)
+        return text.contains("ENCRYPTED") ? "is encrypted with a passphrase" : "holds no private key in PEM form"
+    }
 
     /// The signature as JWS wants it: R and S, each left-padded to 32 bytes (RFC 7518, section 3.4), not DER.
     public func sign(_ message: [UInt8]) throws(CredentialFault) -> [UInt8] {

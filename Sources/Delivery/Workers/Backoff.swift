@@ -3,14 +3,16 @@
 struct Backoff {
     let firstMilliseconds: Int64
     let longestMilliseconds: Int64
-    private(set) var failures = 0
+    private var failures = 0
 
     init(firstMilliseconds: Int64, longestMilliseconds: Int64) {
         self.firstMilliseconds = firstMilliseconds
         self.longestMilliseconds = longestMilliseconds
     }
 
+    /// - Returns: from half of the whole delay to all of it.
     mutating func failed(random: UInt64) -> Int64 {
+        // Twenty doublings make days of a second; more would overflow.
         let whole = min(longestMilliseconds, firstMilliseconds << Int64(min(failures, 20)))
         failures += 1
         let half = whole / 2

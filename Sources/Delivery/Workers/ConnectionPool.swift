@@ -3,26 +3,29 @@ import HTTP2
 import Instruments
 import LiveActivities
 
-/// One worker's connections to one pool. Every connection stands in a slot; a slot whose connection has gone opens another, the first
-/// replacement of a retiring one at once, failures after growing delays.
+/// One worker's connections to one pool: hands jobs to the freest, reports what becomes of them, and keeps as many open as it is told to.
+///
+/// What an answer or a signal means stands in `ReactionTable`; here its connection's and its credential's part is performed, the update's
+/// part is the lane's.
 final class ConnectionPool: ClientHandler {
-    let index: Int
+    private let index: Int
     let settings: PoolSettings
-    private unowned let core: WorkerCore
-    private let log: Log
+    unowned let core: WorkerCore
+    let log: Log
     private let reactions = ReactionTable()
-    private var slots: [ConnectionSlot] = []
-    /// On their way out: no new requests, their open ones still end.
-    private var retiring: [ObjectIdentifier: ClientConnection] = [:]
+    var connections: [PooledConnection] = []
+    var staging: Staging
+    var pause: LoopTimer?
     private var flights: [UInt64: Flight] = [:]
-    private var orphans: [ObjectIdentifier: [UInt64]] = [:]
-    private var request = RequestBuffer()
-    private var template: (generation: UInt32, template: RequestTemplate)?
-    private var reportedStreams = -1
+    private var request: PushRequest
+    private var bearer: (batch: UInt64, bearer: ProviderToken.Bearer)?
+    private let gauges: (connections: GaugeWriter<NoLabel>, streams: GaugeWriter<NoLabel>)
+    private var reportedStreams = 0
+    var isClosed = false
 
     private struct Flight {
         let submittedAtMilliseconds: Int64
-        let tokenGeneration: UInt32
+        let bearer: ProviderToken.Bearer
     }
 
     init(index: Int, settings: PoolSettings, core: WorkerCore, log: Log) {
@@ -30,220 +33,72 @@ final class ConnectionPool: ClientHandler {
         self.settings = settings
         self.core = core
         self.log = log
+        request = PushRequest(settings)
+        staging = Staging(
+            backoff: Backoff(
+                firstMilliseconds: core.options.reconnectDelayMilliseconds,
+                longestMilliseconds: core.options.longestReconnectDelayMilliseconds))
+        gauges = (core.instruments.openConnections.writer(), core.instruments.streams.writer())
         super.init()
     }
 
     func start() {
-        slots = (0..<core.options.connectionsPerPool).map { place in
-            ConnectionSlot(
-                timer: core.loop.timer { [unowned self] in open(place) },
-                backoff: Backoff(
-                    firstMilliseconds: core.options.reconnectDelayMilliseconds,
-                    longestMilliseconds: core.options.longestReconnectDelayMilliseconds))
+        pause = core.loop.timer { [unowned self] in
+            staging.resume()
+            openNext()
         }
-        // Apple advises to open connections one after another; the next follows when one is ready.
-        open(0)
+        openNext()
+    }
+
+    /// Closes every connection at the end of this turn; their requests are reported then.
+    func close() {
+        isClosed = true
+        pause?.cancel()
+        for member in connections { member.connection.close() }
     }
 
     // MARK: Requests
 
     func submit(_ job: Job) {
-        guard let connection = freest else {
-            core.instruments.requests.add(1, .unsent)
-            core.report(.completed(identifier: job.identifier, outcome: .unsent))
-            return
-        }
+        guard let member = freest else { return core.giveBack(job) }
         do throws(CredentialFault) {
-            let generation = try prepare(job)
-            let deadline = core.loop.nowMilliseconds + core.options.requestTimeoutMilliseconds
-            guard connection.submit(request, tag: job.identifier, deadlineMilliseconds: deadline) else {
-                core.instruments.requests.add(1, .unsent)
-                core.report(.completed(identifier: job.identifier, outcome: .unsent))
-                return
+            let bearer = try currentBearer()
+            request.write(job, bearer: bearer)
+            let now = core.loop.nowMilliseconds
+            let isTaken = member.connection.submit(
+                request.buffer, tag: job.identifier,
+                deadlineMilliseconds: now + core.options.requestTimeoutMilliseconds)
+            if isTaken {
+                flights[job.identifier] = Flight(submittedAtMilliseconds: now, bearer: bearer)
+            } else {
+                core.giveBack(job)
             }
-            flights[job.identifier] = Flight(
-                submittedAtMilliseconds: core.loop.nowMilliseconds, tokenGeneration: generation)
+            // Its stream ids are used up.
+            if member.connection.state == .draining { retire(member) }
         } catch {
-            log.error("the provider token cannot be signed", .error(error))
-            core.report(
-                .completed(
-                    identifier: job.identifier,
-                    outcome: .answered(
-                        ProviderAnswer(status: 403, reason: .invalidProviderToken), providerTokenAgeSeconds: 0)))
+            log.error("the provider token cannot be signed", .error(error), .field("app", settings.app))
+            // As if the provider had refused it: the lane pauses the credential and probes.
+            let answer = ProviderAnswer(status: 403, reason: .invalidProviderToken)
+            finish(job.identifier, .answered(answer, providerTokenAgeSeconds: 0), .refused)
         }
     }
 
-    private var freest: ClientConnection? {
-        var best: ClientConnection?
-        for slot in slots {
-            guard let connection = slot.connection, connection.freeStreams > (best?.freeStreams ?? 0) else { continue }
-            best = connection
+    private var freest: PooledConnection? {
+        var best: PooledConnection?
+        var bestStreams = 0
+        for member in connections where member.stage == .inUse {
+            let streams = member.connection.freeStreams
+            if streams > bestStreams { (best, bestStreams) = (member, streams) }
         }
         return best
     }
 
-    /// Fills `request`; the template is made anew for each provider token.
-    private func prepare(_ job: Job) throws(CredentialFault) -> UInt32 {
-        let bearer = try settings.providerToken.bearer(
-            monotonicMilliseconds: core.loop.nowMilliseconds, unixSeconds: UnixTime.seconds())
-        if template?.generation != bearer.generation {
-            template = (
-                bearer.generation,
-                RequestTemplate(
-                    authority: settings.host,
-                    fields: [
-                        TemplateField("authorization", bearer.authorization),
-                        TemplateField("apns-topic", settings.topic),
-                        TemplateField("apns-push-type", "\(PushHeaders.pushType)"),
-                    ])
-            )
-        }
-        guard let template else { preconditionFailure("no template after it was made") }
-        request.reset(template.template)
-        withUnsafeTemporaryAllocation(byteCount: PushHeaders.longestPathBytes, alignment: 8) { path in
-            let length = job.headers.writePath(into: path)
-            request.setPath(UnsafeRawBufferPointer(rebasing: path[..<length]))
-        }
-        request.add("apns-priority", decimal: Int64(job.headers.priority))
-        request.add("apns-expiration", decimal: job.headers.expirationSeconds, indexing: .neverIndexed)
-        withUnsafeTemporaryAllocation(byteCount: PushHeaders.identifierBytes, alignment: 8) { identifier in
-            job.headers.writeIdentifier(into: identifier)
-            request.add("apns-id", UnsafeRawBufferPointer(identifier), indexing: .neverIndexed)
-        }
-        request.setBody(job.body)
-        return bearer.generation
-    }
-
-    // MARK: Connections
-
-    private func open(_ place: Int) {
-        guard slots[place].connection == nil, !slots[place].isResolving else { return }
-        slots[place].timer.cancel()
-        slots[place].isResolving = true
-        // Names are asked for afresh each time: APNs moves its load by DNS.
-        core.resolver.resolve(host: settings.host, port: settings.port) { [unowned self] result in
-            slots[place].isResolving = false
-            switch result {
-            case .success(let addresses):
-                connect(place, to: addresses)
-            case .failure(let fault):
-                core.instruments.connections.add(1, .failed)
-                log.warning("the provider's name cannot be resolved", .error(fault), .field("app", settings.app))
-                openLater(place)
-            }
-        }
-    }
-
-    private func connect(_ place: Int, to addresses: [SocketAddress]) {
-        var options = ClientConnection.Options()
-        options.connectDeadlineMilliseconds = core.options.connectTimeoutMilliseconds
-        options.pingAfterSilenceMilliseconds = core.options.pingAfterMilliseconds
-        options.pingTimeoutMilliseconds = core.options.pingTimeoutMilliseconds
-        options.maximumStreams = core.options.maxStreamsPerConnection
-        let connection = ClientConnection(
-            loop: core.loop, host: settings.host, addresses: addresses, tls: settings.tls, options: options,
-            handler: self)
-        connection.label = place
-        slots[place].connection = connection
-        slots[place].answers = 0
-    }
-
-    private func openLater(_ place: Int) {
-        let delay = slots[place].backoff.failed(random: core.random.next())
-        slots[place].timer.schedule(atMilliseconds: core.loop.nowMilliseconds + delay)
-    }
-
-    private func isCurrent(_ connection: ClientConnection) -> Bool {
-        slots[connection.label].connection === connection
-    }
-
-    /// Takes the connection out of use; its slot opens another at once, unless this one never did any good.
-    private func retire(_ connection: ClientConnection, isUseful: Bool? = nil) {
-        guard isCurrent(connection) else { return }
-        let place = connection.label
-        slots[place].connection = nil
-        retiring[ObjectIdentifier(connection)] = connection
-        if isUseful ?? (slots[place].answers > 0) {
-            slots[place].backoff.succeeded()
-            open(place)
-        } else {
-            openLater(place)
-        }
-        connection.drain()
-    }
-
-    func reportStreams() {
-        var count = 0
-        for slot in slots {
-            guard let connection = slot.connection, connection.state == .ready else { continue }
-            count += connection.openStreams + connection.freeStreams
-        }
-        // Requests on retiring connections still count as outstanding on the lane's side.
-        for connection in retiring.values { count += connection.openStreams }
-        guard count != reportedStreams else { return }
-        reportedStreams = count
-        core.report(.streams(pool: index, count: count))
-    }
-
-    // MARK: What connections tell
-
-    override func ready(_ connection: ClientConnection) {
-        core.instruments.connections.add(1, .opened)
-        log.info(
-            "connected to the provider", .field("app", settings.app), .field("host", settings.host),
-            .field("streamLimit", connection.streamLimit))
-        if let next = slots.indices.first(where: {
-            slots[$0].connection == nil && slots[$0].timer.deadlineMilliseconds == nil
-        }) {
-            open(next)
-        }
-        core.turnHasNews()
-    }
-
-    override func streamCapacityChanged(_ connection: ClientConnection) {
-        core.turnHasNews()
-    }
-
-    override func completed(_ connection: ClientConnection, tag: UInt64, outcome: RequestOutcome) {
-        core.turnHasNews()
-        switch outcome {
-        case .answered(let response):
-            answered(connection, tag, response)
-        case .notProcessed(let cause):
-            finish(tag, .signalled(cause == .refusedStream ? .refusedStream : .notProcessed), .notProcessed)
-        case .unknown(.connectionClosed):
-            // Why it closed decides what this means, and that is told after the last completion.
-            orphans[ObjectIdentifier(connection), default: []].append(tag)
-        case .unknown(.reset(let errorCode)):
-            finish(tag, .signalled(.streamReset(errorCode: errorCode)), .unknown)
-        case .unknown(.deadline), .unknown(.cancelled):
-            finish(tag, .signalled(.timedOut), .unknown)
-        case .unknown(.malformedResponse):
-            finish(tag, .signalled(.malformedAnswer), .unknown)
-        }
-    }
-
-    private func answered(_ connection: ClientConnection, _ tag: UInt64, _ response: Response) {
-        let answer = ProviderAnswer(
-            status: response.status, body: response.body, retryAfter: response.field("retry-after"))
-        let generation = flights[tag]?.tokenGeneration ?? 0
-        let ageMilliseconds =
-            settings.providerToken.ageMilliseconds(
-                generation: generation, monotonicMilliseconds: core.loop.nowMilliseconds,
-                unixSeconds: UnixTime.seconds()) ?? 0
-        let reaction = reactions.reaction(
-            to: answer, of: Attempt(event: .update, providerTokenAgeSeconds: ageMilliseconds / 1_000))
-        if isCurrent(connection) {
-            slots[connection.label].answers += 1
-            if answer.isAccepted { slots[connection.label].backoff.succeeded() }
-        }
-        // Until the credential has been accepted APNs allows one stream (Apple, "Sending notification requests to APNs").
-        if reaction.evidence == .accepted || reaction.evidence == .healthy { connection.unlockStreams() }
-        core.instruments.answers.add(1, DeliveryInstruments.StatusClass(response.status))
-        finish(
-            tag, .answered(answer, providerTokenAgeSeconds: ageMilliseconds / 1_000),
-            answer.isAccepted ? .accepted : .refused)
-        perform(reaction, on: connection, tokenGeneration: generation)
+    /// The lock and the clock are asked once a batch.
+    private func currentBearer() throws(CredentialFault) -> ProviderToken.Bearer {
+        if let bearer, bearer.batch == core.batch { return bearer.bearer }
+        let current = try settings.providerToken.bearer()
+        bearer = (core.batch, current)
+        return current
     }
 
     private func finish(_ tag: UInt64, _ outcome: DispatchOutcome, _ ending: DeliveryInstruments.Ending) {
@@ -254,28 +109,107 @@ final class ConnectionPool: ClientHandler {
         core.report(.completed(identifier: tag, outcome: outcome))
     }
 
-    /// The part of a reaction that concerns connections and credential; the update's part is the lane's.
-    private func perform(_ reaction: Reaction, on connection: ClientConnection, tokenGeneration: UInt32) {
-        if reaction.credential == .renew { renew(tokenGeneration) }
-        switch reaction.connection {
-        case .keep, .reconnect: break
-        case .retire:
-            core.instruments.connections.add(1, .retired)
-            retire(connection)
-        case .close:
-            connection.close()
-        case .retireAll:
-            core.instruments.connections.add(1, .retired)
-            for slot in slots { if let connection = slot.connection { retire(connection, isUseful: false) } }
+    /// What is under way counts as long as it is not reported, for so the lane counts; a stream that HTTP/2 has not let go of yet is
+    /// neither free nor under way.
+    func reportStreams() {
+        let inUse = connections.lazy.filter { $0.stage == .inUse }
+        let count = inUse.reduce(flights.count) { $0 + $1.connection.freeStreams }
+        gauges.connections.set(Int64(inUse.count))
+        gauges.streams.set(Int64(count))
+        guard count != reportedStreams else { return }
+        reportedStreams = count
+        core.report(.streams(pool: index, count: count))
+    }
+
+    // MARK: What connections tell
+
+    private func member(_ connection: ClientConnection) -> PooledConnection {
+        guard let member = connections.first(where: { $0.connection === connection }) else {
+            preconditionFailure("a connection to \(connection.host) spoke after it had closed")
+        }
+        return member
+    }
+
+    override func ready(_ connection: ClientConnection) {
+        let member = member(connection)
+        guard member.stage == .opening else { return }
+        member.stage = .inUse
+        member.readyAtMilliseconds = core.loop.nowMilliseconds
+        core.turnHasNews()
+        core.instruments.connections.add(1, .opened)
+        log.info(
+            "connected to the provider", .field("app", settings.app), .field("host", settings.host),
+            .field("streamLimit", connection.peerStreamLimit))
+        staging.opened()
+        schedule()
+    }
+
+    override func streamCapacityChanged(_ connection: ClientConnection) {
+        core.turnHasNews()
+    }
+
+    override func completed(_ connection: ClientConnection, tag: UInt64, outcome: RequestOutcome) {
+        let member = member(connection)
+        switch outcome {
+        case .answered(let response):
+            answered(member, tag, response)
+        case .notProcessed(.refusedStream):
+            finish(tag, .signalled(.refusedStream), .notProcessed)
+        case .notProcessed(.goAway):
+            finish(tag, .signalled(unprocessedSignal(member)), .notProcessed)
+        case .notProcessed(.neverWritten):
+            finish(tag, .signalled(.notProcessed), .notProcessed)
+        case .unknown(.connectionClosed):
+            // Not reported yet, and so still under way: `closed` follows in the same turn.
+            member.orphans.append(tag)
+        case .unknown(.reset(HTTP2Error.refusedStream)), .unknown(.malformedResponse):
+            // Refused after it had begun to answer: then it was processed all the same.
+            finish(tag, .signalled(.malformedAnswer), .unknown)
+        case .unknown(.reset(let errorCode)):
+            finish(tag, .signalled(.streamReset(errorCode: errorCode)), .unknown)
+        case .unknown(.deadline), .unknown(.cancelled):
+            finish(tag, .signalled(.timedOut), .unknown)
         }
     }
 
-    private func renew(_ generation: UInt32) {
+    private func answered(_ member: PooledConnection, _ tag: UInt64, _ response: Response) {
+        guard let bearer = flights[tag]?.bearer else { preconditionFailure("request \(tag) was answered twice") }
+        let answer = ProviderAnswer(
+            status: response.status, body: response.body, retryAfter: response.field("retry-after"))
+        let ageSeconds = settings.providerToken.ageSeconds(of: bearer)
+        let reaction = reactions.reaction(to: answer, of: Attempt(event: .update, providerTokenAgeSeconds: ageSeconds))
+        if reaction.evidence == .accepted || reaction.evidence == .healthy {
+            prove(member)
+            // Until it has accepted the credential APNs allows one stream, whatever its SETTINGS say.
+            member.connection.unlockStreams()
+        }
+        core.instruments.answers.add(1, DeliveryInstruments.StatusClass(response.status))
+        finish(
+            tag, .answered(answer, providerTokenAgeSeconds: ageSeconds), answer.isAccepted ? .accepted : .refused)
+        if reaction.credential == .renew { replace(bearer) }
+        perform(reaction.connection, on: member)
+    }
+
+    private func perform(_ fate: Reaction.ConnectionFate, on member: PooledConnection) {
+        switch fate {
+        // Of one that is gone `closed` tells.
+        case .keep, .reconnect: break
+        case .retire: retire(member)
+        case .close: member.connection.close()
+        case .retireAll:
+            // Each of a thousand answers asks for it; only those that stood with the first are meant, not what came in their place.
+            guard member.stage != .retiring else { return }
+            retire(member, replacesAtOnce: false)
+            for other in connections where other.stage == .inUse { retire(other, replacesAtOnce: false) }
+        }
+    }
+
+    private func replace(_ expired: ProviderToken.Bearer) {
         do throws(CredentialFault) {
-            let renewed = try settings.providerToken.expired(
-                generation: generation, monotonicMilliseconds: core.loop.nowMilliseconds,
-                unixSeconds: UnixTime.seconds())
-            if renewed { core.instruments.credentialRenewals.add(1) }
+            guard try settings.providerToken.replaceExpired(expired) else { return }
+            core.instruments.credentialRenewals.add(1)
+            log.warning(
+                "the provider called the provider token expired; there is a new one", .field("app", settings.app))
         } catch {
             log.error("the provider token cannot be renewed", .error(error), .field("app", settings.app))
         }
@@ -284,58 +218,51 @@ final class ConnectionPool: ClientHandler {
     override func goAway(
         _ connection: ClientConnection, lastStreamID: Int32, errorCode: UInt32, debugData: UnsafeRawBufferPointer
     ) {
-        core.turnHasNews()
-        core.instruments.connections.add(1, .goAway)
-        slots[connection.label].sawGoAway.insert(ObjectIdentifier(connection))
+        let member = member(connection)
         let reason = APNsReason(goAwayDebugData: debugData)
-        log.info(
-            "the provider closes a connection", .field("app", settings.app), .field("reason", reason?.name ?? "none"),
-            .field("errorCode", errorCode))
-        let reaction = reactions.reaction(to: .goAway(reason), of: Attempt(event: .update))
-        perform(reaction, on: connection, tokenGeneration: 0)
+        member.goAwayReason = member.goAwayReason ?? reason
+        if !member.sawGoAway {
+            member.sawGoAway = true
+            core.instruments.connections.add(1, .goAway)
+            log.info(
+                "the provider sends a connection away", .field("app", settings.app),
+                .field("reason", reason?.name ?? "none"), .field("errorCode", errorCode))
+        }
+        perform(reactions.reaction(to: .goAway(reason), of: Attempt(event: .update)).connection, on: member)
+    }
+
+    /// Above the last-stream-id. Where the reason lies with the credential the lane has to know: it would send again and again.
+    private func unprocessedSignal(_ member: PooledConnection) -> ConnectionSignal {
+        let signal = ConnectionSignal.goAway(member.goAwayReason)
+        let evidence = reactions.reaction(to: signal, of: Attempt(event: .update)).evidence
+        return evidence == .sickCredential ? signal : .notProcessed
     }
 
     override func closed(_ connection: ClientConnection, reason: CloseReason) {
+        let member = member(connection)
+        connections.removeAll { $0 === member }
         core.turnHasNews()
-        let key = ObjectIdentifier(connection)
-        let sawGoAway = slots[connection.label].sawGoAway.remove(key) != nil
-        let signal: ConnectionSignal
-        switch reason {
-        case .pingTimeout: signal = .pingUnanswered
-        case _ where sawGoAway: signal = .closedAfterGoAway
-        default: signal = .connectionLost
-        }
-        for tag in orphans.removeValue(forKey: key) ?? [] { finish(tag, .signalled(signal), .unknown) }
-        retiring[key] = nil
-        guard isCurrent(connection) else { return }
-        slots[connection.label].connection = nil
-        closedUnasked(connection, reason)
-    }
-
-    private func closedUnasked(_ connection: ClientConnection, _ reason: CloseReason) {
-        let place = connection.label
-        let wasUseful = slots[place].answers > 0
-        core.instruments.connections.add(1, wasUseful ? .lost : .failed)
+        let signal: ConnectionSignal =
+            switch reason {
+            case .pingTimeout: .pingUnanswered
+            case _ where member.sawGoAway: .closedAfterGoAway
+            default: .connectionLost
+            }
+        for tag in member.orphans { finish(tag, .signalled(signal), .unknown) }
+        guard !isClosed, member.stage != .retiring else { return }
         log.warning(
-            "the connection to the provider is gone", .field("app", settings.app), .field("host", settings.host),
-            .error(reason))
-        if wasUseful { slots[place].backoff.succeeded() }
-        openLater(place)
-    }
-}
-
-/// A place for one connection of a pool, and how its attempts went.
-struct ConnectionSlot {
-    let timer: LoopTimer
-    var backoff: Backoff
-    var connection: ClientConnection?
-    var isResolving = false
-    /// Of the connection in use: what has done some good is replaced without delay.
-    var answers = 0
-    var sawGoAway: Set<ObjectIdentifier> = []
-
-    init(timer: LoopTimer, backoff: Backoff) {
-        self.timer = timer
-        self.backoff = backoff
+            member.stage == .opening
+                ? "no connection to the provider" : "the connection to the provider is lost",
+            .field("app", settings.app), .field("host", settings.host), .error(reason))
+        let now = core.loop.nowMilliseconds
+        if member.stage == .opening {
+            core.instruments.connections.add(1, .failed)
+            staging.failed(atMilliseconds: now, random: core.random.next())
+        } else {
+            core.instruments.connections.add(1, .lost)
+            _ = hasDoneGood(member)
+            staging.lost(atMilliseconds: now, random: core.random.next())
+        }
+        schedule()
     }
 }

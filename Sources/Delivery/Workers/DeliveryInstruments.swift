@@ -36,6 +36,8 @@ public struct DeliveryInstruments: Sendable {
     let connections: Counter<ConnectionEvent>
     let credentialRenewals: Counter<NoLabel>
     let requestDuration: Histogram<NoLabel>
+    let openConnections: Gauge<NoLabel>
+    let streams: Gauge<NoLabel>
 
     public init(registry: Registry) {
         requests = registry.counter(
@@ -51,5 +53,10 @@ public struct DeliveryInstruments: Sendable {
             "waypulse_request_duration_seconds", unit: .milliseconds,
             bounds: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 8_000],
             help: "From handing a request to a worker until its answer.")
+        openConnections = registry.gauge(
+            "waypulse_provider_connections", help: "Connections to the provider that take requests.")
+        streams = registry.gauge(
+            "waypulse_provider_streams",
+            help: "Requests that the connections can carry at the same time now, those under way included.")
     }
 }

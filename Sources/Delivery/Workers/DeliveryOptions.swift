@@ -14,6 +14,9 @@ public struct DeliveryOptions: Sendable {
     public var reconnectDelayMilliseconds: Int64 = 500
     public var longestReconnectDelayMilliseconds: Int64 = 60_000
 
+    /// Of one connection, before another takes its place: stream ids end at 2³¹−1 (RFC 9113, section 5.1.1).
+    var lastUsableStreamID: Int32 = .max
+
     public init() {}
 }
 

@@ -1,57 +1,58 @@
-import Flow
 import HTTP2
 import Instruments
-import Synchronization
 
 /// One dispatch worker: a thread with an event loop that owns connections to every pool. Jobs come in and reports go out in batches.
+///
+/// Each job is reported exactly once, whatever happens, also by `stop()`.
 public final class Worker: Sendable {
-    /// Jobs on their way to the loop's thread.
-    final class Inbox: Sendable {
-        private let jobs = Mutex<[Job]>([])
-
-        /// - Returns: whether the loop has to be woken: it was empty.
-        func add(_ batch: [Job]) -> Bool {
-            jobs.withLock { jobs in
-                let wasEmpty = jobs.isEmpty
-                jobs.append(contentsOf: batch)
-                return wasEmpty
-            }
-        }
-
-        func takeAll() -> [Job] {
-            jobs.withLock { jobs in
-                var taken: [Job] = []
-                swap(&taken, &jobs)
-                return taken
-            }
-        }
-    }
-
     private let thread: LoopThread
-    private let inbox: Inbox
+    private let inbox: JobInbox
+    private let reports: @Sendable ([Report]) -> Void
 
-    /// - Parameter reports: called on the worker's thread with what a turn of its loop brought; must not block.
-    public init(
+    /// - Parameter reports: called on the worker's thread with what a turn of its loop brought; must neither block nor stop the worker.
+    /// - Throws: where the system gives no thread or no descriptor.
+    public convenience init(
         name: String, pools: [PoolSettings], options: DeliveryOptions, instruments: DeliveryInstruments, log: Log,
         reports: @escaping @Sendable ([Report]) -> Void
     ) throws(SystemFault) {
-        let inbox = Inbox()
+        try self.init(
+            name: name, pools: pools, options: options, instruments: instruments, log: log, lookUp: nil,
+            reports: reports)
+    }
+
+    /// - Parameter lookUp: answers for names in place of the system's resolver.
+    init(
+        name: String, pools: [PoolSettings], options: DeliveryOptions, instruments: DeliveryInstruments, log: Log,
+        lookUp: AddressLookUp?, reports: @escaping @Sendable ([Report]) -> Void
+    ) throws(SystemFault) {
+        let inbox = JobInbox()
         self.inbox = inbox
+        self.reports = reports
         thread = try LoopThread.start(name: name) { loop in
             let core = WorkerCore(
                 loop: loop, inbox: inbox, pools: pools, options: options, instruments: instruments, log: log,
-                reports: reports)
+                lookUp: lookUp, reports: reports)
             loop.onWake { core.takeJobs() }
             core.start()
         }
     }
 
+    deinit { stop() }
+
+    /// After `stop()` jobs come back `unsent` at once, on the caller's thread.
     public func submit(_ jobs: [Job]) {
-        if inbox.add(jobs) { thread.mailbox.wake() }
+        switch inbox.add(jobs) {
+        case .first: thread.mailbox.wake()
+        case .more: break
+        case .closed: reports(jobs.map { .completed(identifier: $0.identifier, outcome: .unsent) })
+        }
     }
 
-    /// Closes every connection and ends the thread; what is still in flight is reported before.
+    /// Closes every connection and ends the thread. When it returns, all that was in flight has been reported: its outcome is unknown,
+    /// unless it was certainly not written. A second call does nothing.
     public func stop() {
-        thread.stopAndJoin()
+        inbox.close()
+        thread.mailbox.wake()
+        thread.join()
     }
 }

@@ -2,28 +2,45 @@ import Flow
 import HTTP2
 import Instruments
 
+/// Addresses of a name, now.
+typealias AddressLookUp = @Sendable (_ host: String, _ port: UInt16) -> Result<[SocketAddress], ResolveFault>
+
 /// What lives on a worker's thread: its pools, and the reports of this turn of the loop.
 final class WorkerCore: EventSource {
-    let loop: EventLoop
+    /// It keeps the core, in the handler of its wakes, until the thread ends.
+    unowned let loop: EventLoop
     let options: DeliveryOptions
     let instruments: DeliveryInstruments
     let requestDuration: HistogramWriter<NoLabel>
-    let resolver: Resolver
     var random: SplitMix
-    private let inbox: Worker.Inbox
+    /// Counts batches of jobs: what need not be looked at for each job is looked at once in each of these.
+    private(set) var batch: UInt64 = 0
+    private let resolver: Resolver
+    private let lookUp: AddressLookUp?
+    private let inbox: JobInbox
     private let deliver: @Sendable ([Report]) -> Void
     private var pools: [ConnectionPool] = []
+    private var jobs: [Job] = []
     private var reports: [Report] = []
-    private var isEndOfTurnAsked = false
+    private var turn = Turn.quiet
+
+    private enum Turn {
+        case quiet
+        /// Something happened; the connections have not had their say yet.
+        case hasNews
+        case isTelling
+    }
 
     init(
-        loop: EventLoop, inbox: Worker.Inbox, pools: [PoolSettings], options: DeliveryOptions,
-        instruments: DeliveryInstruments, log: Log, reports: @escaping @Sendable ([Report]) -> Void
+        loop: EventLoop, inbox: JobInbox, pools: [PoolSettings], options: DeliveryOptions,
+        instruments: DeliveryInstruments, log: Log, lookUp: AddressLookUp?,
+        reports: @escaping @Sendable ([Report]) -> Void
     ) {
         self.loop = loop
         self.inbox = inbox
         self.options = options
         self.instruments = instruments
+        self.lookUp = lookUp
         requestDuration = instruments.requestDuration.writer()
         deliver = reports
         resolver = Resolver(loop: loop)
@@ -39,9 +56,34 @@ final class WorkerCore: EventSource {
     }
 
     func takeJobs() {
-        let jobs = inbox.takeAll()
-        for job in jobs { pools[job.pool].submit(job) }
+        batch += 1
+        let isLast = inbox.take(into: &jobs)
+        for job in jobs {
+            if isLast { giveBack(job) } else { pools[job.pool].submit(job) }
+        }
+        jobs.removeAll(keepingCapacity: true)
+        if isLast { close() }
     }
+
+    /// No stream is free for it.
+    func giveBack(_ job: Job) {
+        instruments.requests.add(1, .unsent)
+        report(.completed(identifier: job.identifier, outcome: .unsent))
+    }
+
+    /// All of it within this turn: connections complete their requests and close at its end, and what that brings is told then.
+    private func close() {
+        turnHasNews()
+        resolver.close()
+        for pool in pools { pool.close() }
+        loop.stop()
+    }
+
+    func resolve(host: String, port: UInt16, _ completion: @escaping Resolver.Completion) {
+        if let lookUp { completion(lookUp(host, port)) } else { resolver.resolve(host: host, port: port, completion) }
+    }
+
+    // MARK: Reports
 
     func report(_ report: Report) {
         turnHasNews()
@@ -50,16 +92,23 @@ final class WorkerCore: EventSource {
 
     /// What was learnt in this turn is told at its end, in one batch.
     func turnHasNews() {
-        guard !isEndOfTurnAsked else { return }
-        isEndOfTurnAsked = true
+        guard turn == .quiet else { return }
+        turn = .hasNews
         loop.callAtEndOfTurn(self)
     }
 
     override func endOfTurn() {
-        isEndOfTurnAsked = false
+        // Whether a stream is free is known when the connections have written: only then is a cancelled stream closed, and a full socket
+        // seen to be full. They are called in the same round, so a second one is asked for.
+        if turn == .hasNews {
+            turn = .isTelling
+            return loop.callAtEndOfTurn(self)
+        }
         for pool in pools { pool.reportStreams() }
-        var batch: [Report] = []
-        swap(&batch, &reports)
-        if !batch.isEmpty { deliver(batch) }
+        turn = .quiet
+        guard !reports.isEmpty else { return }
+        var told: [Report] = []
+        swap(&told, &reports)
+        deliver(told)
     }
 }

@@ -1,5 +1,6 @@
 import Flow
 import Glibc
+import Pacing
 import Telemetry
 
 /// Appends what cannot be used to a file, one JSON object a line: reason, explanation, origin and the record unchanged.
@@ -39,13 +40,18 @@ public final class DeadLetterFile {
     }
 
     func append(_ refused: Unpushable) {
-        begin(reason: refused.name, explanation: refused.explanation)
+        append(refused.update, reason: refused.name, explanation: refused.explanation)
+    }
+
+    /// An update that was not, or will not be, told.
+    func append(_ update: Update, reason: String, explanation: String) {
+        begin(reason: reason, explanation: explanation)
         line.append(raw: #","activityId":"#)
-        line.append(string: refused.update.activityIdentifier)
+        line.append(string: update.activityIdentifier)
         line.append(raw: #","sequence":"#)
-        line.append(integer: refused.update.sequence)
+        line.append(integer: update.sequence)
         line.append(raw: #","contentState":"#)
-        line.append(refused.update.contentState)
+        line.append(update.contentState)
         line.append(raw: "}\n")
         write()
     }

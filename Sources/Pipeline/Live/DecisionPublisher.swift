@@ -5,16 +5,10 @@ import Pacing
 /// Carries a lane's plain counts into the registry a few times a second, so that counting an event costs no more than an addition.
 struct DecisionPublisher {
     private let instruments: LaneInstruments
-    private let freshness: HistogramWriter<LaneInstruments.ClassLabel>
     private var published = DecisionTotals()
 
     init(_ instruments: LaneInstruments) {
         self.instruments = instruments
-        freshness = instruments.freshness.writer()
-    }
-
-    func recordFreshness(_ milliseconds: Int64, _ label: LaneInstruments.ClassLabel) {
-        freshness.record(max(0, milliseconds), label)
     }
 
     mutating func publish(_ lane: Lane, clockSteps: Int) {

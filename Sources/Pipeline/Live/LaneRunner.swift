@@ -50,6 +50,7 @@ public final class LaneRunner {
     private let reports: ReportBox
     private let seats: WorkerSeats
     private let deadLetters: DeadLetterFile?
+    private let notes: CompletionNotes
     private var publisher: DecisionPublisher
     private var body = ByteBuffer(capacity: 8_192)
     private var head: RecordingRecord?
@@ -85,6 +86,7 @@ public final class LaneRunner {
         publisher = DecisionPublisher(instruments)
         clock = RunClock(settings.pace, shared: time)
         deadLetters = try settings.deadLetterFile.map { path throws(SettingFault) in try DeadLetterFile(path: path) }
+        notes = CompletionNotes(instruments: instruments, log: self.log, deadLetters: deadLetters)
         reports = ReportBox(wakeup: stop.wakeup)
         seats = try WorkerSeats(
             count: settings.workers, pools: settings.pools, options: settings.delivery, registry: registry,
@@ -95,6 +97,7 @@ public final class LaneRunner {
     public func run() throws(SourceFault) -> RunEnding {
         defer {
             seats.stop()
+            takeReports()
             publish()
         }
         while true {
@@ -240,63 +243,11 @@ public final class LaneRunner {
                 case .streams(let pool, let count):
                     lane.setStreams(count, link: seats.link(worker: worker, pool: pool))
                 case .completed(let identifier, let outcome):
-                    if let completion = lane.complete(identifier, outcome, at: clock.moment) { note(completion) }
+                    if let completion = lane.complete(identifier, outcome, at: clock.moment) {
+                        notes.note(completion, at: clock.moment)
+                    }
                 }
             }
-        }
-    }
-
-    private func note(_ completion: Completion) {
-        let update = completion.update
-        instruments.updates.add(1, LaneInstruments.FateLabel(completion.fate))
-        switch completion.fate {
-        case .accepted:
-            let label: LaneInstruments.ClassLabel = update.isUrgent ? .urgent : .routine
-            instruments.pushes.add(1, label)
-            if let applied = update.newestEventAppliedAtMilliseconds {
-                publisher.recordFreshness(clock.moment.pacing.nowMilliseconds - applied, label)
-            }
-        case .refused, .targetGone:
-            log.warning(
-                "the provider refused an update for good", .activity(update.activityIdentifier),
-                .field("reason", completion.reason?.name ?? "none"))
-        case .held, .sendAgain, .startUnknown, .unsent:
-            break
-        }
-        noteAlarms(completion)
-    }
-
-    private func noteAlarms(_ completion: Completion) {
-        switch completion.alarm {
-        case .clock:
-            instruments.alarms.add(1, .clock)
-            log.error(
-                "the provider called a young provider token expired",
-                .hint("compare this machine's clock with a time server"))
-        case .credential:
-            instruments.alarms.add(1, .credential)
-            log.error(
-                "the provider refuses the credential", .field("reason", completion.reason?.name ?? "none"),
-                .hint("check teamId, keyId, keyFile and environment of the app"))
-        case .configuration:
-            instruments.alarms.add(1, .configuration)
-            log.error(
-                "the provider refuses the topic or a header", .field("reason", completion.reason?.name ?? "none"),
-                .hint("check bundleId of the app"))
-        case nil: break
-        }
-        if completion.isSuspicionAlarming {
-            instruments.alarms.add(1, .suspectTokens)
-            log.error(
-                "the provider refuses many tokens; none is forgotten",
-                .hint("check environment and bundleId of the app"))
-        }
-        switch completion.breaker {
-        case .opened:
-            log.warning(
-                "pushing pauses: the provider or the credential is sick", .field("pool", completion.update.pool))
-        case .closed: log.info("pushing resumes", .field("pool", completion.update.pool))
-        case nil: break
         }
     }
 
@@ -331,7 +282,8 @@ public final class LaneRunner {
     private func wait() {
         var milliseconds: Int64 = 250
         func atMost(_ other: Int64) { milliseconds = min(milliseconds, max(0, other)) }
-        if let due = lane.nextRealDueMilliseconds { atMost(due - clock.moment.realMilliseconds) }
+        let now = clock.moment.realMilliseconds
+        if let due = lane.nextRealDueMilliseconds(after: now) { atMost(due - now) }
         if !clock.stands, let due = lane.nextPacingDueMilliseconds { atMost(clock.realMilliseconds(until: due)) }
         if phase == .reading && !isSourceEmpty {
             if head == nil {

@@ -1,0 +1,85 @@
+import Flow
+import Instruments
+
+/// Tells registry, log and dead letters what became of pushes.
+struct CompletionNotes {
+    private let instruments: LaneInstruments
+    private let log: Log
+    private let deadLetters: DeadLetterFile?
+    private let freshness: HistogramWriter<LaneInstruments.ClassLabel>
+
+    init(instruments: LaneInstruments, log: Log, deadLetters: DeadLetterFile?) {
+        self.instruments = instruments
+        self.log = log
+        self.deadLetters = deadLetters
+        freshness = instruments.freshness.writer()
+    }
+
+    func note(_ completion: Completion, at moment: Moment) {
+        let update = completion.update
+        instruments.updates.add(1, LaneInstruments.FateLabel(completion.fate))
+        switch completion.fate {
+        case .accepted:
+            let label: LaneInstruments.ClassLabel = update.isUrgent ? .urgent : .routine
+            instruments.pushes.add(1, label)
+            if let applied = update.newestEventAppliedAtMilliseconds {
+                freshness.record(max(0, moment.pacing.nowMilliseconds - applied), label)
+            }
+        case .refused:
+            let reason = completion.reason?.name ?? "none"
+            log.warning(
+                "the provider refused an update for good", .activity(update.activityIdentifier),
+                .field("reason", reason))
+            deadLetters?.append(update, reason: reason, explanation: "the provider refused it for good")
+        case .targetGone:
+            log.info(
+                "the provider no longer knows an activity's token", .activity(update.activityIdentifier),
+                .field("reason", completion.reason?.name ?? "none"))
+        case .startUnknown:
+            log.warning(
+                "whether an activity was started is not known, and it is not started twice",
+                .activity(update.activityIdentifier))
+        case .held, .sendAgain, .unsent:
+            break
+        }
+        noteAlarm(completion)
+        noteBreaker(completion)
+    }
+
+    private func noteAlarm(_ completion: Completion) {
+        switch completion.alarm {
+        case .clock:
+            instruments.alarms.add(1, .clock)
+            log.error(
+                "the provider called a young provider token expired",
+                .hint("compare this machine's clock with a time server"))
+        case .credential:
+            instruments.alarms.add(1, .credential)
+            log.error(
+                "the provider refuses the credential", .field("reason", completion.reason?.name ?? "none"),
+                .hint("check teamId, keyId, keyFile and environment of the app"))
+        case .configuration:
+            instruments.alarms.add(1, .configuration)
+            log.error(
+                "the provider refuses the topic or a header", .field("reason", completion.reason?.name ?? "none"),
+                .hint("check bundleId of the app"))
+        case nil: break
+        }
+        if completion.isSuspicionAlarming {
+            instruments.alarms.add(1, .suspectTokens)
+            log.error(
+                "the provider refuses many tokens; none is forgotten",
+                .hint("check environment and bundleId of the app"))
+        }
+    }
+
+    private func noteBreaker(_ completion: Completion) {
+        switch completion.breaker {
+        case .opened:
+            log.warning(
+                "pushing pauses: the provider or the credential is sick", .field("pool", completion.update.pool))
+        case .closed: log.info("pushing resumes", .field("pool", completion.update.pool))
+        case nil: break
+        }
+    }
+}
