@@ -4,7 +4,7 @@
 /// the ids, `timestamp`, `eventId`, `app`, then the fields of the type in the order in which the event reference lists them.
 /// A field that the type does not have is ignored, whatever it holds; `null` outside `contentState` means absent.
 ///
-/// A decoder is used by one thread at a time.
+/// A decoder is used by one thread at a time, and its copies count as the same one: they share their buffers.
 public struct EventDecoder {
     private let indexer = JSONIndexer()
     private let identifierBuffer = IdentifierBuffer()

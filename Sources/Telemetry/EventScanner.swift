@@ -1,8 +1,10 @@
-/// The fast way for the events that come by the million: positions and changes of status, written as producers usually write them.
+/// The fast way for the events that come by the million: positions and changes of status, written as producers usually
+/// write them.
 ///
-/// It reads the message once, in place, and takes only what it is sure of. Whatever is unusual (escapes, text beyond ASCII, alerts, nested unknown fields,
-/// exponents, anything faulty) it leaves to the general way by answering nil; so the two can differ only in speed, which the fuzzer checks.
-/// It remembers in which order the last message had its keys, and tries that order first.
+/// It reads the message once, in place, and takes only what it is sure of. Whatever is unusual (escapes, text beyond
+/// ASCII, alerts, nested unknown fields, exponents, anything faulty) it leaves to the general way by answering nil; so
+/// the two can differ only in speed, which the fuzzer checks. It remembers in which order the last message had its
+/// keys, and tries that order first.
 struct EventScanner {
     private let tables = ScannerTables()
     private var apps: ScannerApps

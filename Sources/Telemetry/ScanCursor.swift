@@ -16,7 +16,8 @@ struct ScanCursor {
         start = position
     }
 
-    /// Moves the end to behind the last byte that is not blank; false where that byte is no brace, or the message is shorter than a word.
+    /// Moves the end to behind the last byte that is not blank; false where that byte is no brace, or the message is
+    /// shorter than a word.
     @inline(__always)
     mutating func trimToClosingBrace() -> Bool {
         while end > start, JSONText.isBlank((end - 1).load(as: UInt8.self)) { end -= 1 }

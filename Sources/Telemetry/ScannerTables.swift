@@ -1,6 +1,7 @@
 /// The keys that the scanner knows, as small numbers.
 enum ScannedKey {
-    /// Escapes, text beyond ASCII, a field that only the general way reads, too many unknown keys or one that may have come before.
+    /// Escapes, text beyond ASCII, a field that only the general way reads, too many unknown keys or one that may have
+    /// come before.
     static let unusual: UInt8 = 0
     static let type: UInt8 = 1
     static let activityId: UInt8 = 2

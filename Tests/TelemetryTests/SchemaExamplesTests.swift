@@ -2,8 +2,8 @@ import Foundation
 import Telemetry
 import Testing
 
-/// Goal: what `schemas/examples` promises to producers is what the decoder does; `Tests/Scripts/check_schemas.py` holds the schemas to the
-/// same files.
+/// Goal: what `schemas/examples` promises to producers is what the decoder does; `Tests/Scripts/check_schemas.py` holds
+/// the schemas to the same files.
 @Suite struct SchemaExamplesTests {
     @Test func eachValidExampleIsAnEvent() throws {
         var decoder = EventDecoder(apps: Example.apps)
