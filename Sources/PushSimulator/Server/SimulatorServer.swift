@@ -28,6 +28,8 @@ public final class SimulatorServer: Sendable {
         public var idleMilliseconds: Int64?
         /// New connections from one address beyond this many a minute are closed at once; nil is off.
         public var maxConnectionsPerMinute: Int?
+        /// Streams above the announced and acknowledged limit: GOAWAY instead of `REFUSED_STREAM`.
+        public var sendsAwayOverLimit = false
         public var seed: UInt64 = 1
         /// Called on the simulator's thread when a phone tells its app an update token.
         public var onTokenReport: (@Sendable (PhoneModel.TokenReport) -> Void)?
