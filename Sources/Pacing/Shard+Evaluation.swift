@@ -155,6 +155,8 @@ extension Shard {
 
     private func queue(_ index: UInt32) -> Int {
         let state = state(index)
+        // Classes compete for credits alone.
+        if settings.keepsOrderOfRelease { return 2 * Int(state.pointee.pool) }
         return 2 * Int(state.pointee.pool) + (state.pointee.flags.contains(.readyIsUrgent) ? 0 : 1)
     }
 
