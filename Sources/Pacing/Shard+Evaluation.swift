@@ -70,7 +70,12 @@ extension Shard {
         if decision == .unchanged { moveAnchor(index, record) }
         record.waiting.resolve(decision, &decisions)
         stopWaiting(index)
-        advanceGates(index, moment)
+        // The distance had stood before a refresh that is due.
+        if decision == .unchanged {
+            evaluate(index, moment)
+        } else {
+            advanceGates(index, moment)
+        }
     }
 
     func stopWaiting(_ index: UInt32) {
