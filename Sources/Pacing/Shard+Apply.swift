@@ -66,6 +66,7 @@ extension Shard {
         record(index).lifeStartMilliseconds = moment.nowMilliseconds
         if settings.planTargets, record(index).target == nil {
             record(index).target = .assumed
+            record(index).isTargetAssumed = true
             record(index).hadTarget = true
         }
         return applyToKnown(index, event, offset: offset, moment)

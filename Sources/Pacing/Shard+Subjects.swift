@@ -37,6 +37,16 @@ extension Shard {
         guard record.subject == nil else { return }
         let (place, known) = subjects.follow(subject, by: index)
         record.subject = place
+        takePosition(index, of: known, rules, moment)
+    }
+
+    /// The activity is the subject itself, and so where that was last seen.
+    func takePosition(_ index: UInt32, of event: Event, _ rules: PacingRules, _ moment: Instant) {
+        guard let known = subjects.find(event.identifier) else { return }
+        takePosition(index, of: known, rules, moment)
+    }
+
+    private func takePosition(_ index: UInt32, of known: Subjects.Subject, _ rules: PacingRules, _ moment: Instant) {
         guard let position = known.position,
             known.timestampMilliseconds > state(index).pointee.latestTimestampMilliseconds,
             moment.wallMilliseconds - known.timestampMilliseconds <= rules.settings.maxAgeMilliseconds
