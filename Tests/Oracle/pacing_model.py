@@ -496,9 +496,9 @@ class Pacing:
     def field_reasons(self, activity, now):
         found = set()
         # Both as the phone sees them: with what is written into them.
-        written = [with_field(state, self.settings.sequenceField, 0)
-                   for state in (self.told(activity, activity.position), activity.shown_state or {})]
-        for field, (latest, shown) in differing_fields(*written).items():
+        told = self.told(activity, activity.position)
+        for field, (latest, shown) in differing_fields(self.numbered(told),
+                                                       self.numbered(activity.shown_state or {})).items():
             kind = self.kind_of_field(activity, field)
             if kind == "discrete":
                 found.add("status")
@@ -564,6 +564,10 @@ class Pacing:
                 state = with_field(state, field, values[source])
         return state
 
+    def numbered(self, state):
+        """The sequence field never counts, whatever the producer wrote there."""
+        return with_field(state, self.settings.sequenceField, 0)
+
     @staticmethod
     def position_values(position):
         return {"latitude": round(position.latitude, 5), "longitude": round(position.longitude, 5),
@@ -587,7 +591,7 @@ class Pacing:
 
         told = self.told(activity, activity.position)
         unchanged = (reasons == ["distance"] and activity.shown_state is not None
-                     and equal(told, activity.shown_state))
+                     and equal(self.numbered(told), self.numbered(activity.shown_state)))
         if not activity.waiting and (unchanged or not reasons):
             for contribution in joining:
                 if unchanged:
