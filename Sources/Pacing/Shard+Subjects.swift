@@ -11,7 +11,10 @@ extension Shard {
         let drop =
             event.kind == .position ? Sanity.drop(event, rules[0], moment) : nil
         var recipients = subjects.followers(of: event.identifier)
-        if let own = activities.find(event.identifier) {
+        // One that has ended does not follow itself either; it answers alone where nobody follows.
+        if let own = activities.find(event.identifier),
+            recipients.isEmpty || !state(own).pointee.flags.contains(.ended)
+        {
             recipients.append(own)
             recipients.sort { state($0).pointee.startOrder < state($1).pointee.startOrder }
         }

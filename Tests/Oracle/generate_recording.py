@@ -107,6 +107,8 @@ class Recording:
             if self.random.random() < 0.5:
                 courier.subject = self.random.choice(self.subjects)
         self.channel = self.random.choice([None, "c0"])
+        if self.channel and self.random.random() < 0.3:   # a subject that is an activity and is followed as well
+            self.couriers[0].subject = self.channel
         if self.channel:
             self.subject_courier[self.channel] = Courier(self.channel, self.random)
         for _ in range(events):
