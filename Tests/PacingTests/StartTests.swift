@@ -380,6 +380,21 @@ struct SubjectTests {
         #expect(run.updates.map(\.activityIdentifier) == ["order-a", "order-z", "order-a", "order-z"])
     }
 
+    @Test(
+        "a subject that was an activity and has ended leaves its events to its followers, and counts them where it has none"
+    )
+    func endedChannel() {
+        let run = VirtualRun(planTargets: false)
+        run.apply(van.started(0, .channel("AA==")))
+        run.apply(first.started(1, .updateToken(.of(1)), follows: "van-3"))
+        run.apply(EventBuilder(activity: "van-3").ended(2))
+        run.apply(van.status(3, "riding"))
+        #expect(run.decisions == ["applied": 3, "sent": 1])
+        run.apply(first.ended(4))
+        run.apply(van.status(5, "parked"))
+        #expect(run.decisions == ["applied": 4, "sent": 1, "after_end": 1])
+    }
+
     @Test("a subject's event begins nothing by itself")
     func noAutoStart() {
         let run = VirtualRun()
