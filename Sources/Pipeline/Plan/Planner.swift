@@ -81,7 +81,7 @@ public final class Planner {
     private func sendAll(at now: Int64) {
         while let dispatch = lane.next(at: moment(now), body: &body) {
             onSend(dispatch.update, body.count)
-            report.pushes += 1
+            report.add(dispatch.update)
             _ = lane.complete(
                 dispatch.identifier, .answered(ProviderAnswer(status: 200), providerTokenAgeSeconds: 0), at: moment(now)
             )
