@@ -9,7 +9,7 @@ RELEASE_TESTS = $(RELEASE) -Xswiftc -enable-testing
 # The checks run on Debian's Python, which is what has Debian's jsonschema.
 PYTHON = /usr/bin/python3
 
-.PHONY: demo test build release bench fuzz simulate format lint check-scripts defects fresh-machine clean
+.PHONY: demo test build release bench fuzz simulate plan-model format lint check-scripts defects fresh-machine clean
 
 ## A few hundred deliveries through everything, over TLS to the bundled simulator, in about half a minute
 demo: release
@@ -21,6 +21,7 @@ test: lint check-scripts build release
 	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
 	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
+	Tests/Scripts/check_plan_model .build/release/waypulse
 
 ## Debug build, warnings are errors
 build: dependencies-build
@@ -44,6 +45,11 @@ fuzz: dependencies-build
 SEEDS = 100000
 simulate: dependencies-build
 	WAYPULSE_SIMULATION_SEEDS=$(SEEDS) WAYPULSE_SIMULATION_SEED=$(SEED) $(SWIFT) test $(RELEASE_TESTS) --filter FaultSimulation
+
+## Compares plan with the reference model on the recordings of SEEDS (A..B)
+plan-model: SEEDS = 1..2000
+plan-model: release
+	Tests/Scripts/check_plan_model .build/release/waypulse $(SEEDS)
 
 ## Writes the sources as the formatter wants them
 format: swift-found

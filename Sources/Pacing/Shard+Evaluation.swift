@@ -70,7 +70,12 @@ extension Shard {
         if decision == .unchanged { moveAnchor(index, record) }
         record.waiting.resolve(decision, &decisions)
         stopWaiting(index)
-        advanceGates(index, moment)
+        // The distance had stood before a refresh that is due.
+        if decision == .unchanged {
+            evaluate(index, moment)
+        } else {
+            advanceGates(index, moment)
+        }
     }
 
     func stopWaiting(_ index: UInt32) {
@@ -155,6 +160,8 @@ extension Shard {
 
     private func queue(_ index: UInt32) -> Int {
         let state = state(index)
+        // Classes compete for credits alone.
+        if settings.keepsOrderOfRelease { return 2 * Int(state.pointee.pool) }
         return 2 * Int(state.pointee.pool) + (state.pointee.flags.contains(.readyIsUrgent) ? 0 : 1)
     }
 

@@ -192,7 +192,7 @@ extension Shard {
         if kind == .start {
             // Its update token is still to come.
             record.isStarting = false
-            record.target = nil
+            record.target = record.isTargetAssumed ? .assumed : nil
             record.lifeStartMilliseconds = moment.nowMilliseconds
         }
         stopWaiting(index)
