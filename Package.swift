@@ -62,7 +62,11 @@ func systemLibrary(_ name: String, pkgConfig: String, debian: String) -> Target 
 
 func module(_ name: String, imports: [Target.Dependency] = []) -> [Target] {
     [
-        .target(name: name, dependencies: imports, exclude: ["README.md"]),
+        .target(
+            name: name, dependencies: imports, exclude: ["README.md"],
+            // Defects that the fault simulation must find: no release build contains them.
+            swiftSettings: ["Pacing", "FaultSimulation"].contains(name)
+                ? [.define("PLANTED_DEFECTS", .when(configuration: .debug))] : []),
         .testTarget(name: "\(name)Tests", dependencies: [.target(name: name)] + imports),
     ]
 }
