@@ -5,6 +5,7 @@ SOURCES = Sources Tests Package.swift
 # One set of flags for building and testing, so that neither undoes the other's work.
 CHECKED = -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
 RELEASE = --configuration release
+RELEASE_TESTS = $(RELEASE) -Xswiftc -enable-testing
 # The checks run on Debian's Python, which is what has Debian's jsonschema.
 PYTHON = /usr/bin/python3
 
@@ -17,6 +18,7 @@ demo: release
 ## All checks
 test: lint check-scripts build release
 	$(SWIFT) test --parallel $(CHECKED)
+	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
 
 ## Debug build, warnings are errors
@@ -31,15 +33,16 @@ release: dependencies-build
 bench: release
 	benchmarks/run
 
-## Fuzzes the decoder for FUZZ_SECONDS
-FUZZ_SECONDS = 600
+## Fuzzes the decoder with MESSAGES messages, drawn from SEED on
+MESSAGES = 20000000
+SEED = 1
 fuzz: dependencies-build
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(SWIFT) test $(RELEASE) --filter Fuzz
+	WAYPULSE_FUZZ_MESSAGES=$(MESSAGES) WAYPULSE_FUZZ_SEED=$(SEED) $(SWIFT) test $(RELEASE_TESTS) --filter Fuzz
 
-## Fault simulation of SEEDS: a number of seeds from 1 on, or first-last
+## Fault simulation with SEEDS seeds, from SEED on
 SEEDS = 100000
 simulate: dependencies-build
-	SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test $(RELEASE) --filter FaultSimulation
+	WAYPULSE_SIMULATION_SEEDS=$(SEEDS) WAYPULSE_SIMULATION_SEED=$(SEED) $(SWIFT) test $(RELEASE_TESTS) --filter FaultSimulation
 
 ## Writes the sources as the formatter wants them
 format: swift-found

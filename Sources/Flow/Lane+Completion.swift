@@ -22,13 +22,11 @@ extension Lane {
         case .answered(let answer, let ageSeconds):
             let reaction = settings.reactions.reaction(
                 to: answer, of: attempt(flight, providerTokenAgeSeconds: ageSeconds))
-            let tally: WritableKeyPath<Tries, Int> =
-                reaction.evidence == .sickServer ? \.serverErrors : \.connectionRefusals
-            return perform(reaction, on: flight, reason: answer.reason, tally: tally, at: moment)
+            return perform(reaction, on: flight, reason: answer.reason, at: moment)
         case .signalled(let signal):
             return perform(
                 settings.reactions.reaction(to: signal, of: attempt(flight, providerTokenAgeSeconds: 0)), on: flight,
-                reason: nil, tally: \.unknownOutcomes, at: moment)
+                reason: nil, at: moment)
         }
     }
 
@@ -57,28 +55,23 @@ extension Lane {
     }
 
     private func perform(
-        _ reaction: Reaction, on flight: InFlight, reason: APNsReason?, tally: WritableKeyPath<Tries, Int>,
-        at moment: Moment
+        _ reaction: Reaction, on flight: InFlight, reason: APNsReason?, at moment: Moment
     ) -> Completion {
         let update = flight.update
         let change = record(
             reaction.evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
-        let isThrottle = reason == .tooManyRequests
-        if isThrottle {
+        if reaction.counts == .throttle {
             throttles[update.activityIdentifier, default: 0] += 1
         } else if reaction.update == .accepted || reaction.update == .refused || reaction.update == .targetGone {
             throttles[update.activityIdentifier] = nil
         }
-        let fate = settle(flight, reaction, tally: tally, at: moment)
+        let fate = settle(flight, reaction, at: moment)
         return Completion(
             update: update, fate: fate, reason: reason, alarm: reaction.alarm, breaker: change,
             isSuspicionAlarming: reaction.token == .suspect && pools[update.pool].suspicion.isAlarming)
     }
 
-    /// - Parameter tally: what another try of this content counts as.
-    private func settle(
-        _ flight: InFlight, _ reaction: Reaction, tally: WritableKeyPath<Tries, Int>, at moment: Moment
-    ) -> Completion.Fate {
+    private func settle(_ flight: InFlight, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
         let update = flight.update
         let shard = shards[flight.shard]
         switch reaction.update {
@@ -97,15 +90,13 @@ extension Lane {
             return .startUnknown
         case .awaitCredential:
             // The pool's breaker is open: it decides when, so nothing is waited for here.
-            hold(flight, milliseconds: 0, holdsNewer: false, tally: \.connectionRefusals, at: moment)
+            hold(flight, milliseconds: 0, holdsNewer: false, after: reaction, at: moment)
             return .held(milliseconds: 0)
         case .sendAgain, .unaffected:
-            hold(
-                flight, milliseconds: sendAgainDelay(flight.tries), holdsNewer: false, tally: \.notProcessed, at: moment
-            )
+            hold(flight, milliseconds: sendAgainDelay(flight.tries), holdsNewer: false, after: reaction, at: moment)
             return .sendAgain
         case .retry(let milliseconds, let holdsNewer):
-            hold(flight, milliseconds: milliseconds, holdsNewer: holdsNewer, tally: tally, at: moment)
+            hold(flight, milliseconds: milliseconds, holdsNewer: holdsNewer, after: reaction, at: moment)
             return .held(milliseconds: milliseconds)
         }
     }
@@ -123,7 +114,7 @@ extension Lane {
             return .targetGone
         }
         let milliseconds = settings.reactions.serverErrorHoldMilliseconds
-        hold(flight, milliseconds: milliseconds, holdsNewer: false, tally: \.serverErrors, at: moment)
+        hold(flight, milliseconds: milliseconds, holdsNewer: false, after: reaction, at: moment)
         return .held(milliseconds: milliseconds)
     }
 
@@ -135,11 +126,10 @@ extension Lane {
     }
 
     private func hold(
-        _ flight: InFlight, milliseconds: Int64, holdsNewer: Bool, tally: WritableKeyPath<Tries, Int>,
-        at moment: Moment
+        _ flight: InFlight, milliseconds: Int64, holdsNewer: Bool, after reaction: Reaction, at moment: Moment
     ) {
         var tries = flight.tries
-        tries[keyPath: tally] += 1
+        tries.count(reaction)
         let update = flight.update
         shards[flight.shard].settle(
             update.ticket,

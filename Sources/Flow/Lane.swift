@@ -151,7 +151,9 @@ public final class Lane {
 
     /// Nothing is under way, and nothing would ever leave without a further event.
     public var isIdle: Bool {
-        inFlight.isEmpty && retryCount == 0 && nextPacingDueMilliseconds == nil && !hasReady()
+        // A retry that was superseded still stands in its queue: the shards know which ones count.
+        inFlight.isEmpty && nextPacingDueMilliseconds == nil && !hasReady()
+            && shards.allSatisfy { $0.statistics.unsettledUpdates == 0 }
     }
 
     /// The updates refused before they became pushes since the last call.

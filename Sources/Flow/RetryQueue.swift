@@ -1,3 +1,4 @@
+import LiveActivities
 import Pacing
 
 /// Updates that wait to be sent again: by time while their delay runs, then first in first out by class.
@@ -67,4 +68,15 @@ struct Tries: Equatable {
     var unknownOutcomes = 0
     var connectionRefusals = 0
     var notProcessed = 0
+
+    mutating func count(_ reaction: Reaction) {
+        switch reaction.counts {
+        case .serverError: serverErrors += 1
+        case .unknownOutcome: unknownOutcomes += 1
+        case .connectionRefusal: connectionRefusals += 1
+        // Throttles are the target's, not the content's.
+        case .throttle: break
+        case nil: if reaction.update == .sendAgain { notProcessed += 1 }
+        }
+    }
 }

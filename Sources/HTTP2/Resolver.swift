@@ -18,6 +18,7 @@ public final class Resolver {
     private let worker: ResolverThread
     private var completions: [UInt64: Completion] = [:]
     private var lastQuestion: UInt64 = 0
+    private var isClosed = false
 
     public init(loop: EventLoop) {
         worker = ResolverThread(mailbox: loop.mailbox)
@@ -32,13 +33,15 @@ public final class Resolver {
             completion(.success([address]))
             return
         }
+        guard !isClosed else { return }
         lastQuestion += 1
         completions[lastQuestion] = completion
         worker.ask(.init(number: lastQuestion, host: host, port: port))
     }
 
-    /// Pending completions are dropped; the thread ends when the look-up it is in returns.
+    /// Pending completions are dropped and names are resolved no more; the thread ends when the look-up it is in returns.
     public func close() {
+        isClosed = true
         completions.removeAll()
         worker.close()
     }

@@ -60,7 +60,7 @@ public final class Server {
         self.listener = listener
     }
 
-    deinit { listener?.close() }
+    deinit { close() }
 
     public func stopListening() {
         listener?.close()
@@ -116,7 +116,7 @@ private final class Listener: EventSource {
             } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
                 // No new edge will come for who waits already.
                 return retry.schedule(atMilliseconds: loop.nowMilliseconds + 100)
-            } else if errno == EAGAIN {
+            } else if errno != ECONNABORTED, errno != EINTR {
                 return
             }
         }

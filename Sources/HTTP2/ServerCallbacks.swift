@@ -27,7 +27,8 @@ enum ServerCallbacks {
         guard let request = request(session, frame!.pointee.hd.stream_id) else { return 0 }
         return request._withUnsafeGuaranteedRef { request in
             request.headerListBytes += nameLength + valueLength + 32
-            guard request.headerListBytes <= request.connection.options.maximumHeaderListBytes else {
+            // Lengths are kept in 16 bits.
+            guard request.headerListBytes <= min(request.connection.options.maximumHeaderListBytes, 65_535) else {
                 connection(user) { $0.counters.headerListsTooLong += 1 }
                 request.reset(errorCode: HTTP2Error.enhanceYourCalm)
                 return Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)

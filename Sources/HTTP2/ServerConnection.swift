@@ -19,7 +19,9 @@ public final class ServerConnection: EventSource {
     let options: Server.Options
     let loop: EventLoop
     let handler: ServerHandler
-    private unowned let server: Server
+    // A connection ends in the turn after its server, if that is given up without close().
+    private weak var server: Server?
+    private let selectsHTTP2: Bool
     private let transport: TLSTransport
     private(set) var session: OpaquePointer?
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
@@ -45,6 +47,7 @@ public final class ServerConnection: EventSource {
         self.identifier = identifier
         self.peer = peer
         self.transport = transport
+        selectsHTTP2 = server.tls.selectsHTTP2
         options = server.options
         loop = server.loop
         handler = server.handler
@@ -152,7 +155,7 @@ public final class ServerConnection: EventSource {
         case .pending: return
         case .failed(let reason): end(reason)
         case .done:
-            guard server.tls.selectsHTTP2 else {
+            guard selectsHTTP2 else {
                 phase = .silent
                 return
             }
@@ -238,7 +241,7 @@ public final class ServerConnection: EventSource {
             request.isOpen = false
             handler.streamClosed(request, errorCode: HTTP2Error.cancel)
         }
-        server.forget(self)
+        server?.forget(self)
         handler.closed(self, reason: reason)
     }
 

@@ -49,3 +49,22 @@ final class FileSource: ByteSource {
         }
     }
 }
+
+/// Bytes that are there already.
+final class MemorySource: ByteSource {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var isReadable: Bool { true }
+
+    func read(into space: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(space.count, bytes.count - position)
+        space.copyBytes(from: bytes[position..<(position + count)])
+        position += count
+        return count
+    }
+}

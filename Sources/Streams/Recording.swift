@@ -40,6 +40,14 @@ public final class Recording {
         lookingAhead = EventDecoder(apps: apps)
     }
 
+    /// A recording that lies in memory.
+    public init(name: String, bytes: [UInt8], apps: [String]) {
+        self.name = name
+        reader = LineReader(MemorySource(bytes))
+        decoder = EventDecoder(apps: apps)
+        lookingAhead = EventDecoder(apps: apps)
+    }
+
     public func next(waits: Bool = true) throws(SourceFault) -> Fetch {
         switch try reader.next(waits: waits) {
         case .end: return .end

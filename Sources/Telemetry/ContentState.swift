@@ -1,5 +1,5 @@
-/// The complete, merged content-state of an activity. Copies share their storage until one of them changes, so `shown` and `latest`
-/// cost one while they are equal.
+/// The complete, merged content-state of an activity. Copies share their storage until one of them changes, so `shown`
+/// and `latest` cost one while they are equal.
 public struct ContentState: Equatable, Sendable {
     public private(set) var object: JSONObject
 

@@ -1,7 +1,7 @@
 /// Doubles as decimal text.
 public enum DecimalText {
-    /// The shortest text that reads back as the same double, in the form of RFC 8785 (that of ECMAScript): plain from 1e-6 up to below 1e21,
-    /// with an exponent beyond, `0` for either zero.
+    /// The shortest text that reads back as the same double, in the form of RFC 8785 (that of ECMAScript): plain from
+    /// 1e-6 up to below 1e21, with an exponent beyond, `0` for either zero.
     /// - Precondition: `double` is finite.
     public static func shortest(_ double: Double) -> String {
         precondition(double.isFinite, "JSON has no number for \(double)")

@@ -1,4 +1,5 @@
-/// What upstream services publish, decoded and checked. It borrows the bytes it was decoded from: `identifier` is valid only while they live.
+/// What upstream services publish, decoded and checked. It borrows the bytes it was decoded from: `identifier` is valid only
+/// while they live, and, where the id was written with escapes, only until its decoder's next event.
 public struct Event {
     public enum Kind: UInt8, Sendable {
         case activityStarted, position, status, token, activityEnded

@@ -4,17 +4,17 @@
 /// the ids, `timestamp`, `eventId`, `app`, then the fields of the type in the order in which the event reference lists them.
 /// A field that the type does not have is ignored, whatever it holds; `null` outside `contentState` means absent.
 ///
-/// A decoder is used by one thread at a time.
+/// A decoder is used by one thread at a time, and its copies count as the same one: they share their buffers.
 public struct EventDecoder {
     private let indexer = JSONIndexer()
     private let identifierBuffer = IdentifierBuffer()
     private let apps: [String]
-    private var scanner: PositionScanner
+    private var scanner: EventScanner
 
     /// - Parameter apps: the configured applications; none means that any name is taken.
     public init(apps: [String]) {
         self.apps = apps
-        scanner = PositionScanner(apps: apps)
+        scanner = EventScanner(apps: apps)
     }
 
     /// - Parameter bytes: one message. They must outlive the event, whose `identifier` points into them, or, where the id was

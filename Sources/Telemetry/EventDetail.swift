@@ -62,7 +62,8 @@ public struct PushToken: Hashable, Sendable {
 }
 
 public struct Alert: Sendable, Equatable {
-    /// String, or the localised form `{"loc-key", "loc-args"}` (Apple, "Starting and updating Live Activities with ActivityKit push notifications").
+    /// String, or the localised form `{"loc-key", "loc-args"}` (Apple, "Starting and updating Live Activities with
+    /// ActivityKit push notifications").
     public let title: JSONValue?
     public let body: JSONValue?
     public let sound: String?

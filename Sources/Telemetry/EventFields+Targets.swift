@@ -16,12 +16,9 @@ extension EventFields {
         }
         let fcmToken = try nonEmptyString("fcmToken")
         let frequentUpdates = try bool("frequentUpdates")
-        let alert = try alert()
-        if target.startsByPush && alert == nil {
-            throw missing("alert", "the phone begins no activity for a start push without an alert")
-        }
         return EventDetail(
-            app: app, contentState: contentState, alert: alert, attributesType: attributesType, attributes: attributes,
+            app: app, contentState: contentState, alert: try alert(), attributesType: attributesType,
+            attributes: attributes,
             follows: follows, target: target, renewalStartToken: renewal, fcmToken: fcmToken,
             frequentUpdates: frequentUpdates)
     }

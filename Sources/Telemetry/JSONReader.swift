@@ -1,4 +1,5 @@
-/// Walks the tokens of one JSON text and builds its value. UTF-8, closed strings and control characters were checked by the indexer.
+/// Walks the tokens of one JSON text and builds its value. UTF-8, closed strings and control characters were checked by
+/// the indexer.
 struct JSONReader {
     private let bytes: UnsafeRawBufferPointer
     private let positions: UnsafeBufferPointer<UInt32>

@@ -1,7 +1,9 @@
-/// One line of a recording: an event, bare or wrapped as `{"partition":3,"offset":1042,"key":"…","receivedAt":1773000600.5,"value":{…}}`.
+/// One line of a recording: an event, bare or wrapped as
+/// `{"partition":3,"offset":1042,"key":"…","receivedAt":1773000600.5,"value":{…}}`.
 ///
-/// The line is a wrapper where its object has no `type`, and has one of the wrapper's fields. The wrapper counts neither in the event's depth nor in
-/// its 64 KiB. What `value` holds is judged by the decoder; the wrapper's own fields are judged here, and unknown ones are ignored.
+/// The line is a wrapper where its object has no `type`, and has one of the wrapper's fields. The wrapper counts
+/// neither in the event's depth nor in its 64 KiB. What `value` holds is judged by the decoder; the wrapper's own
+/// fields are judged here, and unknown ones are ignored.
 public struct RecordingLine {
     /// Most bytes that a wrapper may have beside its value.
     public static let maximumWrapperBytes = 65_536

@@ -1,5 +1,6 @@
 extension ScanCursor {
-    /// A number of at most 19 digits without exponent, as the nearest double, exactly; NaN for any other. What follows it is not looked at.
+    /// A number of at most 19 digits without exponent, as the nearest double, exactly; NaN for any other. What follows
+    /// it is not looked at.
     @inline(__always)
     mutating func takeNumber(_ powers: ScannerTables.Powers) -> Double {
         var here = position

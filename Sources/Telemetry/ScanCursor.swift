@@ -16,7 +16,8 @@ struct ScanCursor {
         start = position
     }
 
-    /// Moves the end to behind the last byte that is not blank; false where that byte is no brace, or the message is shorter than a word.
+    /// Moves the end to behind the last byte that is not blank; false where that byte is no brace, or the message is
+    /// shorter than a word.
     @inline(__always)
     mutating func trimToClosingBrace() -> Bool {
         while end > start, JSONText.isBlank((end - 1).load(as: UInt8.self)) { end -= 1 }
@@ -38,7 +39,12 @@ struct ScanCursor {
 
     @inline(__always)
     mutating func skipBlanks() {
-        while position < end, JSONText.isBlank(position.load(as: UInt8.self)) { position += 1 }
+        while position < end {
+            let byte = position.load(as: UInt8.self)
+            // One comparison for the usual case that there is none.
+            if byte > 0x20 || !JSONText.isBlank(byte) { return }
+            position += 1
+        }
     }
 
     @inline(__always)
@@ -67,6 +73,14 @@ struct ScanCursor {
         // The quote and the first seven letters, then the last letter and its quote.
         guard word(at: 0) == 0x6F69_7469_736F_7022, word(at: 8) & 0xFFFF == 0x226E else { return false }
         position += 10
+        return true
+    }
+
+    /// `"status"`.
+    @inline(__always)
+    mutating func takeStatus() -> Bool {
+        guard word(at: 0) == 0x2273_7574_6174_7322 else { return false }
+        position += 8
         return true
     }
 

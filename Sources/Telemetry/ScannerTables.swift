@@ -1,6 +1,7 @@
-/// The keys that a position may have, as small numbers.
+/// The keys that the scanner knows, as small numbers.
 enum ScannedKey {
-    /// Escapes, text beyond ASCII, too many unknown keys or one that may have come before.
+    /// Escapes, text beyond ASCII, a field that only the general way reads, too many unknown keys or one that may have
+    /// come before.
     static let unusual: UInt8 = 0
     static let type: UInt8 = 1
     static let activityId: UInt8 = 2
@@ -15,12 +16,13 @@ enum ScannedKey {
     static let heading: UInt8 = 11
     static let altitude: UInt8 = 12
     static let contentState: UInt8 = 13
+    static let status: UInt8 = 14
     static let unknown: UInt8 = 15
 
     static let names = [
         "", "type", "activityId", "subjectId", "timestamp", "eventId", "app", "latitude", "longitude", "accuracy",
         "speed", "heading", "altitude",
-        "contentState",
+        "contentState", "status",
     ]
 }
 
@@ -119,6 +121,7 @@ final class ScannerTables {
             case 3: (ScannedKey.app, 0, 0)
             case 4: (ScannedKey.type, 0, 0)
             case 5: (ScannedKey.speed, 0, 0)
+            case 6: (ScannedKey.status, 0, 0)
             case 7: (ScannedKey.eventId, ScannedKey.heading, 0)
             case 8: (ScannedKey.latitude, ScannedKey.accuracy, ScannedKey.altitude)
             case 9: (ScannedKey.longitude, ScannedKey.timestamp, ScannedKey.subjectId)
@@ -129,6 +132,9 @@ final class ScannerTables {
         if candidates.0 != 0 && matches(candidates.0, first, second) { return candidates.0 }
         if candidates.1 != 0 && matches(candidates.1, first, second) { return candidates.1 }
         if candidates.2 != 0 && matches(candidates.2, first, second) { return candidates.2 }
+        let text = UnsafeRawBufferPointer(start: string.start, count: string.count)
+        // Fields of a status that the scanner does not read must not pass for unknown ones.
+        if text.elementsEqual("alert".utf8) || text.elementsEqual("relevanceScore".utf8) { return ScannedKey.unusual }
         return rememberUnknown(string)
     }
 

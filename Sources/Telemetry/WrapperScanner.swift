@@ -1,5 +1,5 @@
-/// Finds the parts of a recording's line without parsing the event inside, which the decoder does anyhow. It answers for lines as they usually look;
-/// anything else is left to the general way.
+/// Finds the parts of a recording's line without parsing the event inside, which the decoder does anyhow. It answers
+/// for lines as they usually look; anything else is left to the general way.
 struct WrapperScanner {
     enum Answer {
         case bareEvent

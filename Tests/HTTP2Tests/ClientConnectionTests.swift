@@ -1,3 +1,4 @@
+import CNghttp2
 import Testing
 
 @testable import HTTP2
@@ -191,6 +192,19 @@ import Testing
         #expect(client.endings[2] == .notProcessed(.neverWritten))
         #expect(client.connection.openStreams == 0)
         #expect(world.serverSide.requests.count == 1)
+    }
+
+    @Test func pathsAndIdsNeverEnterTheHeaderTable() throws {
+        let world = try World()
+        let (client, peer) = world.connected()
+        client.send(1, path: "/3/device/first")
+        world.drive { client.endings[1] != nil }
+        let size = nghttp2_session_get_hd_inflate_dynamic_table_size(peer.session)
+        for tag in 2..<100 { client.send(UInt64(tag), path: "/3/device/\(tag)") }
+        world.drive { client.completions.count == 99 }
+        // What is the same in all requests went in with the first; what differs went in never.
+        #expect(size > 0)
+        #expect(nghttp2_session_get_hd_inflate_dynamic_table_size(peer.session) == size)
     }
 
     @Test func aHeaderTableOfZeroWorks() throws {

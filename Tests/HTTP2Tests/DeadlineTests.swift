@@ -71,7 +71,7 @@ import Testing
     @Test func aRequestThatWasNotFramedYetIsKnownToBeUnprocessedAtItsDeadline() throws {
         let world = try World()
         let (client, _) = world.connected()
-        client.send(1, within: -1)
+        client.send(1, within: -60_000)
         client.connection.expireRequests()
         world.drive { client.endings[1] != nil }
         #expect(client.endings[1] == .notProcessed(.neverWritten))

@@ -43,7 +43,7 @@ import Testing
         let loop = try EventLoop()
         var count = 0
         var timer: LoopTimer!
-        timer = loop.timer {
+        timer = loop.timer { [unowned loop] in
             count += 1
             timer.schedule(atMilliseconds: loop.nowMilliseconds)
         }
@@ -53,6 +53,7 @@ import Testing
         loop.runOnce()
         #expect(count == 2)
         timer.cancel()
+        timer = nil
     }
 
     @Test func manyTimersInAnyOrderAgreeWithSorting() throws {
@@ -136,6 +137,10 @@ import Testing
         loop.runOnce(timeoutMilliseconds: 0)
         #expect(min(readers[0].calls, readers[1].calls) == 0)
         #expect(max(readers[0].calls, readers[1].calls) >= 1)
+        for reader in readers {
+            loop.remove(reader)
+            reader.onReady = {}
+        }
     }
 
     @Test func theEndOfATurnIsCalledOnceAndMayAskAgain() throws {

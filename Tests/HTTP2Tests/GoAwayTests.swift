@@ -52,6 +52,21 @@ import Testing
         #expect(client.isBalanced)
     }
 
+    @Test func aGoAwayInTwoStepsFirstOnlyStopsNewStreams() throws {
+        let (world, client, peer) = try loaded()
+        // As RFC 9113 section 6.8 advises: the highest id at first, the true one a round trip later.
+        peer.goAway(lastStreamID: .max)
+        world.drive { client.connection.state == .draining }
+        world.settle()
+        #expect(client.completions.isEmpty)
+        peer.goAway(lastStreamID: stream(ofTag: 39))
+        world.drive { client.completions.count == 10 }
+        #expect(client.tags(.notProcessed(.goAway)) == Array(40..<50))
+        answerAll(world)
+        world.drive { !client.closeReasons.isEmpty }
+        #expect(client.tags(.answered(200, "")) == Array(0..<40))
+    }
+
     @Test func streamsBelowTheIdThatAreNeverAnsweredAreUnknown() throws {
         let (world, client, peer) = try loaded()
         peer.goAway(lastStreamID: stream(ofTag: 19))

@@ -1,3 +1,4 @@
+import CNghttp2
 import Testing
 
 @testable import HTTP2
@@ -81,6 +82,25 @@ import Testing
         request.reset(errorCode: HTTP2Error.refusedStream)
         world.drive { client.endings[1] != nil }
         #expect(client.endings[1] == .unknown(.reset(errorCode: HTTP2Error.refusedStream)))
+    }
+
+    @Test(arguments: [[(":status", "200")], [("content-length", "5")]])
+    func anAnswerThatBreaksTheRulesIsUnknown(fields: [(String, String)]) throws {
+        let (world, client, _) = try held()
+        _ = world.serverSide.requests[0].respond(status: 200, fields: fields, body: [1, 2, 3])
+        world.drive { client.endings[1] != nil }
+        #expect(client.endings[1] == .unknown(.malformedResponse))
+        #expect(client.connection.state == .ready)
+    }
+
+    @Test func anInterimAnswerIsNotTheAnswer() throws {
+        let (world, client, peer) = try held()
+        var early = nghttp2_nv.copied(
+            name: StaticString(":status").buffer, value: StaticString("103").buffer, flags: 0)
+        nghttp2_submit_headers(peer.session, 0, world.serverSide.requests[0].streamID, nil, &early, 1, nil)
+        _ = world.serverSide.requests[0].respond(status: 404)
+        world.drive { client.endings[1] != nil }
+        #expect(client.endings[1] == .answered(404, ""))
     }
 
     @Test func aBlackHoleIsFoundByPing() throws {

@@ -38,6 +38,22 @@ import Testing
         #expect(client.connection.transport!.cipherName == "TLS_AES_128_GCM_SHA256")
     }
 
+    @Test func nothingBelowTLS12IsSpoken() throws {
+        for context in [try TLSContext.client(), try TLSContext.server(World.certificate)] {
+            #expect(SSL_CTX_ctrl(context.handle, SSL_CTRL_GET_MIN_PROTO_VERSION, 0, nil) == Int(TLS1_2_VERSION))
+        }
+    }
+
+    @Test func tls12IsEnough() throws {
+        let world = try World()
+        SSL_CTX_ctrl(world.server.tls.handle, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        let (client, _) = world.connected()
+        #expect(client.connection.transport!.cipherName == "ECDHE-ECDSA-AES128-GCM-SHA256")
+        client.send(1)
+        world.drive { client.endings[1] != nil }
+        #expect(client.endings[1] == .answered(200, ""))
+    }
+
     @Test func namesAndAddressesOfACertificateAreBothVerified() throws {
         let world = try World()
         for host in ["localhost", "push.test", "127.0.0.1"] {

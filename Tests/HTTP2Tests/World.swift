@@ -11,6 +11,7 @@ final class World {
     let server: Server
     let tls: TLSContext
     private var hasGivenUp = false
+    private var clients: [Client] = []
 
     init(
         _ options: Server.Options = .init(), certificate: ServerCertificate = World.certificate,
@@ -21,14 +22,26 @@ final class World {
         tls = try .client(.trusting(World.certificate))
     }
 
+    /// A loop and what lives on it hold each other until it is closed.
+    deinit {
+        for client in clients {
+            client.onCompletion = { _, _, _, _ in }
+            client.connection.close()
+        }
+        server.close()
+        loop.runOnce(timeoutMilliseconds: 0)
+        serverSide.forget()
+    }
+
     var address: SocketAddress { SocketAddress(numeric: "127.0.0.1", port: server.port)! }
 
     func client(
         host: String = "localhost", addresses: [SocketAddress]? = nil, tls: TLSContext? = nil,
         _ options: ClientConnection.Options = .quick
     ) -> Client {
-        Client(
-            loop: loop, host: host, addresses: addresses ?? [address], tls: tls ?? self.tls, options: options)
+        clients.append(
+            Client(loop: loop, host: host, addresses: addresses ?? [address], tls: tls ?? self.tls, options: options))
+        return clients.last!
     }
 
     /// A client that is ready, and what the server has of it.
@@ -163,6 +176,12 @@ final class ServerSide: ServerHandler {
     var onRequest: (ServerRequest) -> Void = { _ = $0.respond(status: 200) }
     var keepsRequests = true
     var onOpen: (ServerConnection) -> Void = { _ in }
+
+    func forget() {
+        requests.removeAll()
+        onRequest = { _ in }
+        onOpen = { _ in }
+    }
 
     override func opened(_ connection: ServerConnection) { onOpen(connection) }
     override func received(_ request: ServerRequest) {

@@ -116,6 +116,22 @@ struct BreakerTests {
         #expect(breaker.permit(atMilliseconds: 5_010) == .probe)
     }
 
+    @Test("an answer of a healthy server lets the intervals grow from the beginning again")
+    func healthyProbeForgets() {
+        var breaker = openBreaker()
+        for _ in 0..<6 {
+            let due = breaker.nextProbeMilliseconds!
+            _ = breaker.permit(atMilliseconds: due)
+            record(&breaker, .sickServer, .probe, at: due)
+        }
+        let due = breaker.nextProbeMilliseconds!
+        _ = breaker.permit(atMilliseconds: due)
+        record(&breaker, .healthy, .probe, at: due)
+        #expect(breaker.permit(atMilliseconds: due) == .probe)
+        record(&breaker, .sickServer, .probe, at: due)
+        #expect(breaker.nextProbeMilliseconds == due + 10_000)
+    }
+
     @Test("a probe that never left does not use up its turn")
     func unsentProbe() {
         var breaker = openBreaker()

@@ -47,13 +47,19 @@ def choose_settings(random):
         "maxFuture": ["60s", "5s", "0s"],
         "allowNullIsland": ["false", "true"],
         "autoStart": ["true", "true", "false"],
-        "maxActivityLife": ["8h", "off", "120s", "400s"],
+        "maxActivityLife": ["8h", "off", "60s", "150s", "400s"],
         "removeAfter": ["12h", "60s", "200s"],
     }
     names = random.sample(sorted(choices), random.choice([0, 2, 4, 6, 10]))
     changed = {name: random.choice(choices[name]) for name in names}
     if float(changed.get("deadbandMeters", 75)) > float(changed.get("deadbandCeilingMeters", 200)):
         del changed["deadbandCeilingMeters"]   # a ceiling below the deadband is no configuration
+    if random.random() < 0.1:   # the life limit and a refresh at one instant
+        for name in ("refresh", "staleAfter", "refreshLead", "autoStart"):
+            changed.pop(name, None)
+        changed["maxActivityLife"] = "150s"
+    if random.random() < 0.1:   # moves that no field tells
+        changed["positionFields"] = "off"
     return ["pacing.%s=%s" % item for item in changed.items()]
 
 
@@ -91,7 +97,8 @@ class Recording:
         self.lines = []
         self.offsets = {}
         self.event_number = 0
-        self.recent_ids = []
+        self.recent_ids = {}
+        self.share_with_id = self.random.choice([0.1, 0.1, 0.95])
         self.couriers = [Courier("a%d" % index, self.random) for index in range(activities)]
         self.subjects = ["s%d" % index for index in range(max(1, activities // 3))]
         self.subject_courier = {name: Courier(name, self.random) for name in self.subjects}
@@ -150,14 +157,14 @@ class Recording:
     # ------------------------------------------------------------------ lines
 
     def emit(self, event, key):
-        if self.random.random() < 0.15:
+        owner = event.get("activityId") or event["subjectId"]
+        ids = self.recent_ids.setdefault(owner, [])
+        if ids and self.random.random() < 0.06:   # the last 16 are remembered, or is it 15, or 17?
+            event["eventId"] = ids[-min(len(ids), self.random.choice([1, 2, 15, 16, 17, 18]))]
+        elif self.random.random() < self.share_with_id:
             event["eventId"] = "e%d" % self.event_number
             self.event_number += 1
-            self.recent_ids.append((key, event["eventId"]))
-        elif self.random.random() < 0.03:
-            same_key = [name for owner, name in self.recent_ids[-60:] if owner == key]
-            if same_key:
-                event["eventId"] = self.random.choice(same_key)
+            ids.append(event["eventId"])
         if self.random.random() < 0.05:
             event["unknown"] = self.random.choice([None, {"deep": [1, 2, {}]}, "x", 1e300])
         self.emit_raw(json.dumps(event, ensure_ascii=self.random.random() < 0.5), key)
@@ -272,6 +279,14 @@ class Recording:
             ["none", "teleport", "teleport and stay", "same time", "older", "null island", "zero", "future",
              "near future", "too old", "rollover", "day ahead"], [82, 4, 2, 3, 3, 0.7, 0.5, 1, 1, 1, 0.7, 0.4])[0]
         times = courier.sent_positions[-4:]
+        newest = max(courier.sent_positions, default=0)
+        if kind == "none" and self.now - newest > 61 and self.random.random() < 0.3:   # at the edge of maxAge
+            event["timestamp"] = self.now - pick([60, 60, 61] if self.now - newest < 3700 else [3600, 3600, 3601])
+        if kind.startswith("teleport") and newest and self.random.random() < 0.4:   # at the edge of reanchorAfter
+            at = newest + pick([30, 30, 30.5, 120, 120, 121])
+            if self.now - 100 < at < self.now + 130:
+                self.now = max(self.now, at)
+                event["timestamp"] = at
         if kind == "teleport":
             event["latitude"] = -event["latitude"] if abs(event["latitude"]) > 1 else event["latitude"] + 1
         elif kind == "teleport and stay":

@@ -37,6 +37,15 @@ struct EventGenerator {
         if oneIn(3) { members.append(("eventId", oneIn(8) ? value() : identifier())) }
         if oneIn(8) { members.append(("app", pick(["\"riders\"", "\"eaters\"", "\"\"", "null", "\"r\\u0069ders\""]))) }
         if oneIn(8) { members.append(("contentState", oneIn(4) ? value() : object())) }
+        if oneIn(4) {
+            members[0].1 = "\"status\""
+            if oneIn(2) { members.removeAll { $0.0 == "latitude" || $0.0 == "longitude" } }
+            if !oneIn(6) { members.append(("status", oneIn(6) ? value() : identifier())) }
+            if oneIn(8) {
+                members.append(
+                    (pick(["alert", "relevanceScore"]), pick(["{\"title\":\"x\"}", "{}", "\"x\"", "7", "null"])))
+            }
+        }
         while oneIn(4) {
             members.append(
                 (pick(["battery", "provider", "x", "", "latitudes", "types", "a\\u0062", "straße", "type"]), value()))

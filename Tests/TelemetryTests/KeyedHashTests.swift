@@ -2,8 +2,8 @@ import Telemetry
 import Testing
 
 @Suite struct KeyedHashTests {
-    /// The 64 vectors of SipHash-1-3 that Rust's library tests with (`coretests/tests/hash/sip.rs`): key bytes 00…0f, input the bytes
-    /// 0, 1, … of each length.
+    /// The 64 vectors of SipHash-1-3 that Rust's library tests with (`coretests/tests/hash/sip.rs`): key bytes 00…0f,
+    /// input the bytes 0, 1, … of each length.
     @Test func thePublishedVectorsHold() {
         let key = KeyedHash(0x0706_0504_0302_0100, 0x0F0E_0D0C_0B0A_0908)
         for (count, vector) in Self.vectors.split(whereSeparator: \.isWhitespace).enumerated() {

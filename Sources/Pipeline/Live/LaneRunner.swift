@@ -68,9 +68,11 @@ public final class LaneRunner {
     /// Records are applied in turns of at most so many, so that answers and timers are never kept waiting.
     private static let recordsATurn = 512
 
+    /// - Parameter time: is kept in step with the recording's clock.
     /// - Throws: a setting that is wrong, or a system call that failed.
     public init(
-        settings: RunSettings, recordings: MergedRecordings, registry: Registry, log: Log, stop: StopRequest
+        settings: RunSettings, recordings: MergedRecordings, registry: Registry, log: Log, stop: StopRequest,
+        time: RecordingTime = RecordingTime()
     ) throws {
         self.settings = settings
         self.recordings = recordings
@@ -81,7 +83,7 @@ public final class LaneRunner {
         lane = Lane(settings: laneSettings)
         instruments = LaneInstruments(registry: registry)
         publisher = DecisionPublisher(instruments)
-        clock = RunClock(settings.pace)
+        clock = RunClock(settings.pace, shared: time)
         deadLetters = try settings.deadLetterFile.map { path throws(SettingFault) in try DeadLetterFile(path: path) }
         reports = ReportBox(wakeup: stop.wakeup)
         seats = try WorkerSeats(
@@ -107,6 +109,13 @@ public final class LaneRunner {
             if let ending { return ending }
             wait()
         }
+    }
+
+    /// The accounting so far.
+    public var decisions: DecisionTotals {
+        var totals = DecisionTotals()
+        for shard in lane.eachShard { totals.add(shard.decisions) }
+        return totals
     }
 
     // MARK: Source

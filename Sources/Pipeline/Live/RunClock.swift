@@ -24,8 +24,11 @@ struct RunClock {
 
     private var source: Source
     private(set) var moment: Moment
+    private let shared: RecordingTime
 
-    init(_ pace: Pace) {
+    /// - Parameter shared: is kept in step with a recording's clock.
+    init(_ pace: Pace, shared: RecordingTime) {
+        self.shared = shared
         let real = RunClock.monotonicMilliseconds()
         let wall = RunClock.wallMilliseconds()
         switch pace {
@@ -59,6 +62,7 @@ struct RunClock {
         switch source {
         case .running(let factor, nil):
             source = .running(factor: factor, anchor: (recordingMilliseconds, moment.realMilliseconds))
+            shared.run(from: recordingMilliseconds, at: moment.realMilliseconds, factor: factor)
             moment.pacing = Instant(milliseconds: recordingMilliseconds)
         case .stepping(0):
             step(to: recordingMilliseconds)
@@ -70,6 +74,7 @@ struct RunClock {
     mutating func step(to milliseconds: Int64) {
         guard case .stepping = source else { return }
         source = .stepping(milliseconds)
+        shared.stand(at: milliseconds)
         moment.pacing = Instant(milliseconds: milliseconds)
     }
 

@@ -38,5 +38,14 @@ public final class StopRequest: Sendable {
         wakeup.wake()
     }
 
+    /// Returns after `stop`.
+    public func wait() {
+        while !isStopped {
+            var source = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&source, 1, -1)
+            wakeup.clear()
+        }
+    }
+
     public var isStopped: Bool { flag.load(ordering: .acquiring) }
 }

@@ -1,3 +1,5 @@
+import Flow
+import Streams
 import Telemetry
 
 /// How long activities were followed, so that pushes can be told per activity and hour.
@@ -6,6 +8,15 @@ public struct ActivityHours: Sendable {
     private let key = KeyedHash.stored
 
     public init() {}
+
+    /// Of a whole recording.
+    public init(_ recording: Recording) throws(SourceFault) {
+        var clock = RecordClock()
+        while case .record(let record) = try recording.next() {
+            try clock.advance(to: record.time) { () throws(SourceFault) in try recording.followingTimeMilliseconds() }
+            if case .success(let event) = record.event { saw(event, atMilliseconds: clock.nowMilliseconds ?? 0) }
+        }
+    }
 
     /// Subjects do not count: their followers do.
     public mutating func saw(_ event: borrowing Event, atMilliseconds now: Int64) {

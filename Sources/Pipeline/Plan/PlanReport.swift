@@ -5,7 +5,7 @@ public struct PlanReport: Sendable {
     public var records = 0
     public var pushes = 0
     public var decisions = DecisionTotals()
-    /// By reason without its field.
+    /// By reason, its field included.
     public var deadLetters: [String: Int] = [:]
     /// Updates that APNs or a phone would not take, by name.
     public var unpushable: [String: Int] = [:]

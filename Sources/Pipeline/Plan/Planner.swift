@@ -50,6 +50,11 @@ public final class Planner {
         finishReport()
     }
 
+    /// The newest truth about an activity after the run.
+    public func newest(of activityIdentifier: String) -> NewestState? {
+        lane.eachShard.lazy.compactMap { $0.newest(of: activityIdentifier) }.first
+    }
+
     private func apply(_ record: RecordingRecord, of recording: Recording) {
         let now = clock.nowMilliseconds ?? 0
         switch record.event {
@@ -66,7 +71,7 @@ public final class Planner {
     }
 
     private func refuse(_ fault: EventFault, _ record: RecordingRecord, _ recording: Recording) {
-        report.deadLetters[fault.reason.label, default: 0] += 1
+        report.deadLetters[fault.reason.name, default: 0] += 1
         onDeadLetter(DeadLetter(fault: fault, source: recording.name, record: record))
     }
 

@@ -13,7 +13,7 @@ extension APNsFace {
         guard let authorization = request["authorization"] else { throw .missingProviderToken }
         let token = try providerToken(authorization)
         let ageMilliseconds = instant.realMilliseconds - token.issuedAtMilliseconds
-        if ageMilliseconds > settings.maxProviderTokenAgeMilliseconds {
+        if ageMilliseconds > settings.maxProviderTokenAgeMilliseconds || expiredTokens.contains(authorization) {
             connection.isRefusedAsExpired = settings.keepsRefusingAfterExpiry
             throw .expiredProviderToken
         }

@@ -6,6 +6,8 @@ public struct APNsFace: Sendable {
     private(set) var keys: [String: ProviderKey] = [:]
 
     private var checkedTokens: [String: ProviderToken] = [:]
+    /// Provider tokens that are taken for expired, whatever their age.
+    private(set) var expiredTokens: Set<String> = []
     var updatesByScope: [String: TokenUpdates] = [:]
     private var pushTimesByToken: [String: [Int64]] = [:]
     private var identifiers: SeededRandom
@@ -25,6 +27,11 @@ public struct APNsFace: Sendable {
     public mutating func revoke(keyIdentifier: String) {
         keys[keyIdentifier] = nil
         checkedTokens = [:]
+    }
+
+    /// From now on every provider token seen so far counts as expired.
+    public mutating func expireProviderTokens() {
+        expiredTokens.formUnion(checkedTokens.keys)
     }
 
     public mutating func answer(

@@ -56,7 +56,9 @@ struct Courier {
         let order = orders.first { $0.endMilliseconds > now } ?? orders[0]
         let late = 120_000 * random.normal() * (1 - order.progress(atMilliseconds: now))
         if random.chance(0.2) { state["etaTimestamp"] = integer((order.endMilliseconds + Int64(late)) / 1_000) }
-        if !isSubject { state["progressPercentage"] = .number(JSONNumber(shortest: order.progress(atMilliseconds: now))) }
+        if !isSubject {
+            state["progressPercentage"] = .number(JSONNumber(shortest: order.progress(atMilliseconds: now)))
+        }
         state["speedKmh"] = integer(Int64(speed * 3.6))
         return state
     }

@@ -27,6 +27,16 @@ public struct FleetRegistration: Sendable, Equatable {
     public let attributesType: String
     /// Unix milliseconds.
     public let atMilliseconds: Int64
+
+    public init(
+        kind: Kind, token: String, activityIdentifier: String, attributesType: String, atMilliseconds: Int64
+    ) {
+        self.kind = kind
+        self.token = token
+        self.activityIdentifier = activityIdentifier
+        self.attributesType = attributesType
+        self.atMilliseconds = atMilliseconds
+    }
 }
 
 /// A fleet's day: its events in order of arrival, the tokens behind it, and what phones should know in the end.

@@ -11,8 +11,12 @@ public struct Journal: Sendable {
     public private(set) var entries: [JournalEntry] = []
     /// Lines that are not yet taken.
     private var unwritten: [UInt8] = []
+    private let writesLines: Bool
 
-    public init() {}
+    /// - Parameter writesLines: whether lines are kept for `takeLines`; without a file they would only pile up.
+    public init(writesLines: Bool = true) {
+        self.writesLines = writesLines
+    }
 
     public var nextNumber: Int { entries.count }
 
@@ -57,6 +61,7 @@ public struct Journal: Sendable {
     }
 
     private mutating func write(_ object: JSONObject) {
+        guard writesLines else { return }
         unwritten += JSONDocument.bytes(of: .object(object))
         unwritten.append(UInt8(ascii: "\n"))
     }
@@ -72,6 +77,7 @@ public struct JournalFault: Error, Equatable, CustomStringConvertible {
 extension Journal {
     /// Reads JSON lines back, amendments folded in.
     public init(parsing lines: [UInt8]) throws(JournalFault) {
+        self.init(writesLines: false)
         for (index, line) in lines.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
         where !line.isEmpty {
             guard let object = JSONDocument.parse(Array(line))?.asObject else {

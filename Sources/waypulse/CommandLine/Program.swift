@@ -7,7 +7,7 @@ import Streams
 enum Program {
     static var commands: [any Command.Type] {
         [
-            RunCommand.self, PlanCommand.self, ValidateCommand.self,
+            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, SimulateAPNsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
             VersionCommand.self,
         ]

@@ -1,19 +1,21 @@
-/// The fast way for the events that come by the million: positions written as producers usually write them.
+/// The fast way for the events that come by the million: positions and changes of status, written as producers usually
+/// write them.
 ///
-/// It reads the message once, in place, and takes only what it is sure of. Whatever is unusual (escapes, text beyond ASCII, nested unknown fields,
-/// exponents, anything faulty) it leaves to the general way by answering nil; so the two can differ only in speed, which the fuzzer checks.
-/// It remembers in which order the last message had its keys, and tries that order first.
-struct PositionScanner {
+/// It reads the message once, in place, and takes only what it is sure of. Whatever is unusual (escapes, text beyond
+/// ASCII, alerts, nested unknown fields, exponents, anything faulty) it leaves to the general way by answering nil; so
+/// the two can differ only in speed, which the fuzzer checks. It remembers in which order the last message had its
+/// keys, and tries that order first.
+struct EventScanner {
     private let tables = ScannerTables()
     private var apps: ScannerApps
-    /// The keys of the last position, four bits each, the first in the lowest bits.
+    /// The keys of the last message that was taken, four bits each, the first in the lowest bits.
     private var shape: UInt64 = 0
 
     init(apps: [String]) {
         self.apps = ScannerApps(configured: apps)
     }
 
-    /// The event, or nil where the general way is to look. A message without content-state allocates nothing.
+    /// The event, or nil where the general way is to look. A position without content-state allocates nothing.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, indexer: JSONIndexer) -> Event? {
         guard bytes.count <= JSONParser.maximumBytes, let base = bytes.baseAddress else { return nil }
         var cursor = ScanCursor(position: base, end: base + bytes.count)
@@ -46,14 +48,25 @@ struct PositionScanner {
             guard cursor.takeByte(UInt8(ascii: "}")), cursor.position == cursor.end else { return nil }
             break
         }
-        guard fields.isComplete else { return nil }
+        guard let identifier = fields.identifier, fields.hasTimestamp else { return nil }
+        let detail: EventDetail?
+        switch fields.kind {
+        case .position:
+            let coordinate = fields.position.coordinate
+            guard !coordinate.latitude.isNaN, !coordinate.longitude.isNaN else { return nil }
+            detail = fields.app < 0 && fields.contentState == nil ? nil : apps.detail(fields.app, fields.contentState)
+        case .status:
+            guard fields.status != nil || fields.contentState != nil else { return nil }
+            detail = EventDetail(app: apps.name(fields.app), contentState: fields.patch)
+            fields.position = .none
+        default: return nil
+        }
         shape = newShape
         return Event(
-            kind: .position, isForSubject: fields.isForSubject,
-            identifier: UnsafeRawBufferPointer(start: fields.identifier, count: fields.identifierCount),
+            kind: fields.kind, isForSubject: fields.isForSubject,
+            identifier: UnsafeRawBufferPointer(start: identifier, count: fields.identifierCount),
             timestampMilliseconds: fields.timestampMilliseconds, eventIdentifierHash: fields.eventIdentifierHash,
-            position: fields.position,
-            detail: fields.app < 0 && fields.contentState == nil ? nil : apps.detail(fields.app, fields.contentState))
+            position: fields.position, detail: detail)
     }
 
     /// Takes one value; false where it is unusual.
@@ -65,8 +78,14 @@ struct PositionScanner {
         if cursor.byte == UInt8(ascii: "n") { return cursor.takeNull() }
         switch key {
         case ScannedKey.type:
-            fields.isPosition = cursor.takePosition()
-            return fields.isPosition
+            if cursor.takePosition() {
+                fields.kind = .position
+            } else if cursor.takeStatus() {
+                fields.kind = .status
+            } else {
+                return false
+            }
+            return true
         case ScannedKey.activityId, ScannedKey.subjectId:
             guard fields.identifier == nil, let string = cursor.takeString(),
                 1...EventFields.maximumIdentifierBytes ~= string.count
@@ -101,6 +120,9 @@ struct PositionScanner {
             guard let string = cursor.takeString() else { return false }
             fields.app = apps.index(of: UnsafeRawBufferPointer(start: string.start, count: string.count))
             return fields.app >= 0
+        case ScannedKey.status:
+            fields.status = cursor.takeString()
+            return fields.status != nil
         case ScannedKey.contentState: return takeContentState(&cursor, &fields, from: bytes, indexer: indexer)
         default: return takeUnknown(&cursor, from: bytes)
         }
@@ -165,7 +187,8 @@ struct PositionScanner {
 
 /// What one scan has found so far.
 private struct ScannedFields {
-    var isPosition = false
+    /// A token where no type was found, which the scanner never takes.
+    var kind = Event.Kind.token
     var identifier: UnsafeRawPointer?
     var identifierCount = 0
     var isForSubject = false
@@ -177,9 +200,17 @@ private struct ScannedFields {
     var app = -1
     var contentState: JSONObject?
 
-    var isComplete: Bool {
-        isPosition && identifier != nil && hasTimestamp && !position.coordinate.latitude.isNaN
-            && !position.coordinate.longitude.isNaN
+    var status: ScanCursor.Text?
+
+    /// The content-state's patch with the status in it, which wins.
+    var patch: JSONObject? {
+        guard let status else { return contentState }
+        let text = String(decoding: UnsafeRawBufferPointer(start: status.start, count: status.count), as: UTF8.self)
+        guard var patch = contentState else {
+            return JSONObject(uniqueMembers: [JSONObject.Member(name: "status", value: .string(text))])
+        }
+        patch["status"] = .string(text)
+        return patch
     }
 }
 
@@ -207,8 +238,10 @@ private struct ScannerApps {
         return names.count - 1
     }
 
+    func name(_ index: Int) -> String? { index < 0 ? nil : details[index].app }
+
     func detail(_ index: Int, _ contentState: JSONObject?) -> EventDetail {
         guard let contentState else { return details[index] }
-        return EventDetail(app: index < 0 ? nil : details[index].app, contentState: contentState)
+        return EventDetail(app: name(index), contentState: contentState)
     }
 }

@@ -1,0 +1,31 @@
+import Synchronization
+
+/// The clock of a recording that is being run, readable from every thread: a simulator's phones live by it as well.
+public final class RecordingTime: Sendable {
+    private enum State {
+        /// Real milliseconds at which the recording's clock read `recording`.
+        case running(recording: Int64, real: Int64, factor: Double)
+        case standing(Int64)
+    }
+
+    private let state = Mutex(State.standing(0))
+
+    public init() {}
+
+    /// Unix milliseconds on the recording's clock; 0 before its first record.
+    public var milliseconds: Int64 {
+        switch state.withLock({ $0 }) {
+        case .standing(let milliseconds): milliseconds
+        case .running(let recording, let real, let factor):
+            recording + Int64(Double(RunClock.monotonicMilliseconds() - real) * factor)
+        }
+    }
+
+    func run(from recording: Int64, at real: Int64, factor: Double) {
+        state.withLock { $0 = .running(recording: recording, real: real, factor: factor) }
+    }
+
+    func stand(at milliseconds: Int64) {
+        state.withLock { $0 = .standing(milliseconds) }
+    }
+}

@@ -1,0 +1,147 @@
+import CMicrohttpd
+import Telemetry
+
+/// Answers the control port: `GET /journal`, `GET /state`, `GET /tokens`, `POST /faults`.
+final class ControlRequests: Sendable {
+    private let shared: SimulatorShared
+
+    init(shared: SimulatorShared) {
+        self.shared = shared
+    }
+
+    struct Answer {
+        var status: UInt32 = 200
+        var contentType = "application/json"
+        var body: [UInt8]
+    }
+
+    /// A body on its way in.
+    private final class Upload {
+        var bytes: [UInt8] = []
+        static let maxBytes = 65_536
+    }
+
+    static let handle: MHD_AccessHandlerCallback = { context, connection, url, method, _, data, dataCount, state in
+        guard let context, let connection, let url, let method, let dataCount, let state else { return MHD_Result.NO }
+        // libmicrohttpd calls once for the head, then for parts of the body, then once more; `state` is ours from call to call.
+        guard let raw = state.pointee else {
+            state.pointee = Unmanaged.passRetained(Upload()).toOpaque()
+            return MHD_Result.YES
+        }
+        let upload = Unmanaged<Upload>.fromOpaque(raw)
+        if dataCount.pointee > 0 {
+            let bytes = UnsafeRawBufferPointer(start: data, count: dataCount.pointee)
+            upload.takeUnretainedValue().bytes += bytes
+            dataCount.pointee = 0
+            return upload.takeUnretainedValue().bytes.count <= Upload.maxBytes ? MHD_Result.YES : MHD_Result.NO
+        }
+        state.pointee = nil
+        let body = upload.takeRetainedValue().bytes
+        let requests = Unmanaged<ControlRequests>.fromOpaque(context).takeUnretainedValue()
+        let answer = requests.answer(method: String(cString: method), path: String(cString: url), body: body)
+        return ControlRequests.queue(answer, on: connection)
+    }
+
+    private static func queue(_ answer: Answer, on connection: OpaquePointer) -> MHD_Result {
+        var body = answer.body
+        let response = MHD_create_response_from_buffer(body.count, &body, MHD_ResponseMemoryMode.RESPMEM_MUST_COPY)
+        defer { MHD_destroy_response(response) }
+        MHD_add_response_header(response, "content-type", answer.contentType)
+        return MHD_queue_response(connection, answer.status, response)
+    }
+
+    func answer(method: String, path: String, body: [UInt8]) -> Answer {
+        switch (method, path) {
+        case ("GET", "/journal"):
+            // The lock is held for a copy of the array's reference alone; the lines are written outside.
+            let journal = shared.core.withLock { $0.journal }
+            return Answer(contentType: "application/jsonl", body: journal.lines())
+        case ("GET", "/state"): return Answer(body: JSONDocument.bytes(of: .object(state())))
+        case ("GET", "/tokens"): return Answer(contentType: "application/jsonl", body: tokens())
+        case ("POST", "/faults"): return changeFaults(body)
+        default:
+            return problem(404, "there are GET /journal, GET /state, GET /tokens and POST /faults")
+        }
+    }
+
+    private func problem(_ status: UInt32, _ text: String) -> Answer {
+        let object = JSONObject(uniqueMembers: [.init(name: "error", value: .string(text))])
+        return Answer(status: status, body: JSONDocument.bytes(of: .object(object)))
+    }
+
+    private func state() -> JSONObject {
+        let (entries, faults, activities, tokens) = shared.core.withLock {
+            ($0.journal.entries, $0.faults, $0.phones.activities.count, $0.face.tokens.count)
+        }
+        func count(_ value: Int) -> JSONValue { .number(JSONNumber(Int64(value))) }
+        func tally(_ names: [String]) -> JSONValue {
+            let counts = names.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+            let members = counts.sorted { $0.key < $1.key }.map {
+                JSONObject.Member(name: $0.key, value: count($0.value))
+            }
+            return .object(JSONObject(uniqueMembers: members))
+        }
+        var state = JSONObject()
+        state["phoneMilliseconds"] = .number(JSONNumber(shared.clock.phoneMilliseconds()))
+        state["connections"] = count(shared.connectionCount.load(ordering: .relaxed))
+        state["held"] = count(shared.heldCount.load(ordering: .relaxed))
+        state["tokens"] = count(tokens)
+        state["activities"] = count(activities)
+        state["requests"] = count(entries.count)
+        state["answers"] = tally(entries.map { $0.reason ?? "\($0.status)" })
+        state["verdicts"] = tally(entries.compactMap(\.verdict?.description))
+        state["faults"] = .object(faults.json)
+        return state
+    }
+
+    /// What the phones' apps would publish: `token` events, JSON lines.
+    private func tokens() -> [UInt8] {
+        var lines: [UInt8] = []
+        for report in shared.core.withLock({ $0.reports }) {
+            var event = JSONObject()
+            event["type"] = .string("token")
+            event["activityId"] = report.activityIdentifier.map { .string($0) }
+            event["timestamp"] = .number(JSONNumber(secondsOfMilliseconds: report.atMilliseconds))
+            event["token"] = .string(report.token)
+            lines += JSONDocument.bytes(of: .object(event)) + [UInt8(ascii: "\n")]
+        }
+        return lines
+    }
+
+    private func changeFaults(_ body: [UInt8]) -> Answer {
+        guard var settings = JSONDocument.parse(body)?.asObject else { return problem(400, "a JSON object is needed") }
+        var orders: [SimulatorShared.Order] = [.faultsChanged]
+        if let value = settings["drain"] {
+            guard let drain = Drain(value) else {
+                return problem(
+                    400, #"drain: true or {"unprocessedStreams": 3, "twice": true, "abandon": false} is needed"#)
+            }
+            orders.append(.drain(drain))
+        }
+        if settings["resetConnections"] == .bool(true) { orders.append(.resetConnections) }
+        let expires = settings["expireProviderTokens"] == .bool(true)
+        for name in ["drain", "resetConnections", "expireProviderTokens"] { settings[name] = nil }
+        do throws(FaultSettingsFault) {
+            let faults = try shared.core.withLock { core throws(FaultSettingsFault) in
+                try core.faults.apply(settings)
+                if expires { core.face.expireProviderTokens() }
+                return core.faults
+            }
+            for order in orders { shared.order(order) }
+            return Answer(body: JSONDocument.bytes(of: .object(faults.json)))
+        } catch {
+            return problem(400, error.description)
+        }
+    }
+}
+
+extension Drain {
+    init?(_ value: JSONValue) {
+        self.init()
+        if value == .bool(true) { return }
+        guard let object = value.asObject else { return nil }
+        unprocessedStreams = Int32(clamping: object.integer("unprocessedStreams") ?? 0)
+        isTwice = object["twice"] == .bool(true)
+        abandonsOpenStreams = object["abandon"] == .bool(true)
+    }
+}

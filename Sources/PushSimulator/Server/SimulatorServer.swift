@@ -1,0 +1,137 @@
+import Glibc
+import HTTP2
+import Synchronization
+import Telemetry
+
+/// APNs on loopback, over real TLS, with phones behind it. It has a thread of its own between `start()` and `stop()`; everything else here may
+/// be called from any thread at any time.
+public final class SimulatorServer: Sendable {
+    public struct Options: Sendable {
+        public var address = "127.0.0.1"
+        /// 0 takes a free one.
+        public var port: UInt16 = 0
+        /// For the control port on 127.0.0.1; 0 takes a free one, nil opens none.
+        public var controlPort: UInt16?
+        /// Names and addresses in the certificate.
+        public var names = ["localhost", "127.0.0.1"]
+        /// Gets `ca.pem`, `AuthKey_<key id>.p8` and `journal.jsonl`; nil writes nothing.
+        public var directory: String?
+        public var bundleIdentifier = "com.example.courier"
+        public var keyIdentifier = "S1MK3YWAYP"
+        public var teamIdentifier = "S1MT3AMWAY"
+        public var face = FaceSettings()
+        public var phones = PhoneSettings()
+        public var faults = FaultSettings()
+        public var clock = SimulatorClock.real
+        public var sequenceField = FieldPath("sequenceNumber")
+        /// A connection without a request for so long is sent away with `IdleTimeout`; nil is off.
+        public var idleMilliseconds: Int64?
+        /// New connections from one address beyond this many a minute are closed at once; nil is off.
+        public var maxConnectionsPerMinute: Int?
+        public var seed: UInt64 = 1
+        /// Called on the simulator's thread when a phone tells its app an update token.
+        public var onTokenReport: (@Sendable (PhoneModel.TokenReport) -> Void)?
+
+        public init() {}
+    }
+
+    public let options: Options
+    /// What a client signs its provider tokens with.
+    public let providerKey: ProviderKeyPair
+    /// What a client has to trust, PEM.
+    public let authorityPEM: [UInt8]
+    let shared: SimulatorShared
+    private let tls: TLSContext
+    private let running = Mutex<Running?>(nil)
+
+    private struct Running: Sendable {
+        let thread: LoopThread
+        let port: UInt16
+        let control: ControlServer?
+    }
+
+    /// - Throws: `SimulatorFault` where no certificate, key or file can be made.
+    public init(_ options: Options = Options()) throws(SimulatorFault) {
+        self.options = options
+        do {
+            let certificate = try ServerCertificate.make(names: options.names)
+            authorityPEM = certificate.authorityPEM ?? []
+            tls = try TLSContext.server(certificate)
+            let pair = try ProviderKeyPair(
+                identifier: options.keyIdentifier, teamIdentifier: options.teamIdentifier)
+            providerKey = pair
+            var files: SimulatorFiles?
+            if let directory = options.directory {
+                files = try SimulatorFiles(directory: directory, authorityPEM: authorityPEM, key: pair)
+            }
+            let core = SimulatorCore(options: options, keys: [try pair.registered()])
+            shared = SimulatorShared(core: core, options: options, files: files)
+        } catch {
+            throw SimulatorFault(problem: "\(error)")
+        }
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Paths of what was written, where a directory was given.
+    public var files: SimulatorFiles? { shared.files }
+    /// Nil unless it runs.
+    public var port: UInt16? { running.withLock { $0?.port } }
+    /// Nil unless it runs and has a control port.
+    public var controlPort: UInt16? { running.withLock { $0?.control?.port } }
+
+    /// - Returns: the port that it listens on. While it runs, the port that it has.
+    /// - Throws: `SimulatorFault` where the address is taken or no thread can be had.
+    @discardableResult
+    public func start() throws(SimulatorFault) -> UInt16 {
+        if let port { return port }
+        let handover = Handover<Result<UInt16, SimulatorFault>>()
+        let (shared, tls) = (shared, tls)
+        let thread: LoopThread
+        do {
+            thread = try LoopThread.start(name: "apns-simulator") { loop in
+                handover.give(SimulatorHandler.furnish(loop, shared: shared, tls: tls))
+            }
+        } catch {
+            throw SimulatorFault(problem: "no thread for the simulator: \(error)")
+        }
+        shared.attach(thread.mailbox)
+        do throws(SimulatorFault) {
+            let port = try handover.take().get()
+            let control = try options.controlPort.map { port throws(SimulatorFault) in
+                try ControlServer(port: port, shared: shared)
+            }
+            running.withLock { $0 = Running(thread: thread, port: port, control: control) }
+            return port
+        } catch {
+            finish(thread)
+            throw error
+        }
+    }
+
+    /// Closes listener and connections at once, and returns when the thread has ended. The journal stays readable.
+    public func stop() {
+        let stopped = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        guard let stopped else { return }
+        stopped.control?.stop()
+        finish(stopped.thread)
+    }
+
+    private func finish(_ thread: LoopThread) {
+        let closed = Handover<Void>()
+        shared.order(.stop(closed))
+        closed.take()
+        thread.stopAndJoin()
+        shared.detach()
+    }
+}
+
+public struct SimulatorFault: Error, CustomStringConvertible {
+    public let problem: String
+    public var description: String { problem }
+}

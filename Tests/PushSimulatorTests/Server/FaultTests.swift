@@ -1,0 +1,201 @@
+import HTTP2
+import Telemetry
+import Testing
+
+@testable import PushSimulator
+
+@Suite("The simulator misbehaves on demand, while it runs")
+struct FaultTests {
+    @Test("Q7: the stream limit falls to one and comes back")
+    func streamLimit() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.streamLimit = 1 }
+        bench.drive { client.connection.peerStreamLimit == 1 }
+        bench.simulator.change { $0.streamLimit = 1_000 }
+        bench.drive { client.connection.peerStreamLimit == 1_000 }
+    }
+
+    @Test("Q8: a refused stream was not processed, and the phone knows nothing of it")
+    func refusedStream() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.refusedStreamShare = 1 }
+        client.send(1)
+        bench.drive { client.endings[1] != nil }
+        bench.simulator.change { $0.refusedStreamShare = 0 }
+        client.send(1)
+        bench.drive { client.endings[1] == .answered(200, "") }
+        let entries = bench.simulator.journal.entries.dropFirst()
+        #expect(entries.map(\.fate) == [.unprocessed, .answered])
+        #expect(entries.map(\.verdict) == [nil, .applied])
+    }
+
+    @Test("Q9: 503 for all, and then no more")
+    func errors() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.errors = [.init(status: 503, reason: "ServiceUnavailable", share: 1)] }
+        client.send(1)
+        bench.drive { client.endings[1] != nil }
+        #expect(client.endings[1] == .answered(503, "ServiceUnavailable"))
+        bench.simulator.change { $0.errors = [] }
+        client.send(2)
+        bench.drive { client.endings[2] != nil }
+        #expect(client.endings[2] == .answered(200, ""))
+        #expect(bench.simulator.journal.entries.map(\.isInjected) == [false, true, false])
+    }
+
+    @Test("K6: a drain answers what is open and then closes")
+    func drain() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.latencyMinMilliseconds = 200 }
+        for tag in 1...3 { client.send(UInt64(tag)) }
+        bench.drive { bench.simulator.journal.entries.count + bench.held == 4 }
+        bench.simulator.drain()
+        bench.drive { client.isClosed }
+        #expect(client.goAways.last == #"{"reason":"Shutdown"}"#)
+        #expect((1...3).allSatisfy { client.endings[$0] == .answered(200, "") })
+    }
+
+    @Test(
+        "Q1–Q3: GOAWAY below the highest stream: the newest were not processed, the abandoned ones stay unknown",
+        arguments: [false, true])
+    func lowerDrain(isTwice: Bool) throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.latencyMinMilliseconds = 3_600_000 }
+        for tag in 1...5 { client.send(UInt64(tag)) }
+        bench.drive { bench.held == 5 }
+        bench.simulator.drain(Drain(unprocessedStreams: 2, isTwice: isTwice, abandonsOpenStreams: true))
+        bench.drive { client.isClosed }
+        #expect((1...3).allSatisfy { client.endings[$0] == .unknown })
+        #expect((4...5).allSatisfy { client.endings[$0] == .notProcessed(.goAway) })
+        #expect(client.goAways.count == (isTwice ? 2 : 1))
+        #expect(bench.simulator.journal.entries.count { $0.fate == .unprocessed } == 2)
+    }
+
+    @Test("A stream that was processed is never told to be unprocessed")
+    func honestDrain() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.drain(Drain(unprocessedStreams: 5))
+        bench.drive { client.isClosed }
+        #expect(client.endings[0] == .answered(200, ""))
+        #expect(bench.simulator.journal.entries.allSatisfy { $0.fate == .answered })
+    }
+
+    @Test(
+        "Q4: a reset before, amid and after the headers leaves the outcome unknown",
+        arguments: ["before", "amid", "after"])
+    func resets(when: String) throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { faults in
+            switch when {
+            case "before": faults.resetBeforeShare = 1
+            case "amid": faults.resetAmidShare = 1
+            default: faults.resetAfterShare = 1
+            }
+        }
+        client.send(1)
+        bench.drive { client.isClosed }
+        #expect(client.endings[1] == .unknown)
+        #expect(bench.simulator.journal.entries.last?.fate == .lost)
+    }
+
+    @Test("A command resets all connections; answers on their way count as lost")
+    func resetConnections() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.resetConnections()
+        bench.drive { client.isClosed }
+        bench.drive { bench.simulator.shared.connectionCount.load(ordering: .relaxed) == 0 }
+    }
+
+    @Test("Q5: a black hole answers nothing; once it is gone a new connection works")
+    func blackHole() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.isBlackHole = true }
+        bench.drive { bench.simulator.shared.hasObeyed }
+        client.send(1, within: 50)
+        bench.drive { client.endings[1] != nil }
+        #expect(client.endings[1] == .unknown)
+        bench.simulator.change { $0.isBlackHole = false }
+        _ = try bench.acceptedClient()
+    }
+
+    @Test("Q10: provider tokens expire on command; a new one helps on a new connection alone")
+    func expiredProviderTokens() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.expireProviderTokens()
+        client.send(1)
+        bench.drive { client.endings[1] != nil }
+        #expect(client.endings[1] == .answered(403, "ExpiredProviderToken"))
+        let fresh = bench.simulator.providerKey.providerToken(
+            issuedAtSeconds: SimulatorClock.realMilliseconds() / 1_000)
+        client.send(2, jwt: fresh)
+        bench.drive { client.endings[2] != nil }
+        #expect(client.endings[2] == .answered(403, "ExpiredProviderToken"))
+        _ = try bench.acceptedClient()
+    }
+
+    @Test("Q12: a clock two hours ahead calls a young token expired")
+    func clockSkew() throws {
+        let bench = try SimulatorBench { $0.faults.clockSkewMilliseconds = 7_200_000 }
+        let client = try bench.client()
+        bench.drive { client.isReady }
+        client.send(0)
+        bench.drive { client.endings[0] != nil }
+        #expect(client.endings[0] == .answered(403, "ExpiredProviderToken"))
+    }
+
+    @Test("Q25: a tiny window that never opens lets no body through")
+    func tinyWindow() throws {
+        let bench = try SimulatorBench {
+            $0.faults.streamWindowBytes = 16
+            $0.faults.withholdsWindowUpdates = true
+        }
+        let client = try bench.client()
+        bench.drive { client.isReady }
+        client.send(0, within: 100)
+        bench.drive { client.endings[0] != nil }
+        #expect(client.endings[0] == .unknown)
+        #expect(bench.simulator.journal.entries.isEmpty)
+    }
+
+    @Test("Q26: without an HPACK table it keeps working")
+    func noHeaderTable() throws {
+        let bench = try SimulatorBench { $0.faults.headerTableBytes = 0 }
+        let client = try bench.acceptedClient()
+        client.send(1)
+        bench.drive { client.endings[1] == .answered(200, "") }
+    }
+
+    @Test("Fault settings go through JSON, and what is unknown or of another type is named")
+    func json() throws {
+        var faults = FaultSettings()
+        faults.errors = [.init(status: 429, reason: "TooManyRequests", share: 0.25)]
+        faults.latencyMaxMilliseconds = 30
+        faults.isBlackHole = true
+        var read = FaultSettings()
+        try read.apply(faults.json)
+        #expect(read == faults)
+        for (text, key) in [
+            (#"{"latency":1}"#, "latency"), (#"{"slowShare":2}"#, "slowShare"), (#"{"blackHole":1}"#, "blackHole"),
+            (#"{"streamLimit":-1}"#, "streamLimit"), (#"{"errors":[{"status":200}]}"#, "errors"),
+        ] {
+            let object = try #require(JSONDocument.parse(Array(text.utf8))?.asObject)
+            let fault = #expect(throws: FaultSettingsFault.self) { try read.apply(object) }
+            #expect(fault?.key == key)
+        }
+        #expect(read == faults)
+    }
+}
+
+extension SimulatorBench {
+    var held: Int { simulator.shared.heldCount.load(ordering: .relaxed) }
+}
