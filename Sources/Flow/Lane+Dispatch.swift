@@ -10,6 +10,7 @@ extension Lane {
 
     /// The push that should leave now, its body written into `body`; nil where nothing may go or no stream is free. Call it until then.
     public func next(at moment: Moment, body: inout ByteBuffer) -> Dispatch? {
+        askedAtMilliseconds = max(askedAtMilliseconds, moment.realMilliseconds)
         let (first, count) = poolsInTurn()
         for step in 0..<count {
             if let dispatch = next(pool: (first + step) % count, at: moment, body: &body) { return dispatch }

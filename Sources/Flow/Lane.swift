@@ -34,6 +34,8 @@ public final class Lane {
     var random: SplitMix
     var nextIdentifier: UInt64 = 1
     private var nextPool = 0
+    /// The real time of the newest `next`: what was due then has had its chance.
+    var askedAtMilliseconds = Int64.min
     /// While draining only what is urgent leaves; the rest is left to the next owner.
     public var isDraining = false
 
@@ -97,7 +99,8 @@ public final class Lane {
         var earliest: Int64?
         for pool in pools {
             for due in [pool.retries.nextDueMilliseconds, pool.breaker.nextProbeMilliseconds] {
-                if let due { earliest = min(earliest ?? due, due) }
+                // A probe stays due until there is a push to probe with: that is not for time to bring.
+                if let due, due > askedAtMilliseconds { earliest = min(earliest ?? due, due) }
             }
         }
         return earliest
