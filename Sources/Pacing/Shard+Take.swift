@@ -74,10 +74,13 @@ extension Shard {
         }
         leaveReady(index)
         flight.phase = .inFlight
+        flight.before = Snapshot(record, state(index), hadBeenSent: flight.before.hadBeenSent)
         flight.update.timestampSeconds = stamp(record, moment)
         if flight.update.staleDateSeconds != nil {
             flight.update.staleDateSeconds = staleDate(rules(index), moment)
         }
+        // The card that it begins lives from now on.
+        if flight.update.kind == .start { record.lifeStartMilliseconds = moment.nowMilliseconds }
         flight.update.takenAt = moment
         flight.update.attempt += 1
         // What the phone will have seen last was sent now.
