@@ -1,6 +1,9 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+/// Defects that the fault simulation must find: no release build contains them.
+let plantedDefects = SwiftSetting.define("PLANTED_DEFECTS", .when(configuration: .debug))
+
 /// One line a module, in reading order. A module may import only what stands here, and nothing here points upwards.
 let package = Package(
     name: "waypulse",
@@ -64,9 +67,9 @@ func module(_ name: String, imports: [Target.Dependency] = []) -> [Target] {
     [
         .target(
             name: name, dependencies: imports, exclude: ["README.md"],
-            // Defects that the fault simulation must find: no release build contains them.
-            swiftSettings: ["Pacing", "FaultSimulation"].contains(name)
-                ? [.define("PLANTED_DEFECTS", .when(configuration: .debug))] : []),
-        .testTarget(name: "\(name)Tests", dependencies: [.target(name: name)] + imports),
+            swiftSettings: ["Pacing", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
+        .testTarget(
+            name: "\(name)Tests", dependencies: [.target(name: name)] + imports,
+            swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),
     ]
 }

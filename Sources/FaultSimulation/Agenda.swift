@@ -3,8 +3,8 @@ struct Agenda {
     enum Action {
         /// A line of the script, by its index.
         case script(Int)
-        /// A record that was not in the script: what an app reports.
-        case record(SimulatedEvent)
+        /// A record that was not in the script: what an app reports of the card of a life.
+        case report(SimulatedEvent, life: Int)
         case rotateToken(activity: Int)
         /// The request reaches the provider.
         case arrive(request: UInt64)

@@ -12,6 +12,13 @@ public enum Fault: Int, CaseIterable, Sendable {
     // What producers and brokers do.
     case redelivered, producedTwice, late, absurdPosition, endedWhileUnderWay, restarted, lifeOver
 
+    /// Those that strike single pushes.
+    static let ofPushes: [Fault] = [
+        .acceptedLate, .refused, .badDeviceToken, .goneBeforeRegistration, .gone, .goneWithoutTime, .serverError,
+        .throttled, .answerLost, .neverArrived, .credentialExpired, .refusedStream, .connectionLost,
+        .goAwayProcessed, .goAwayNotProcessed,
+    ]
+
     public var name: String {
         var name = ""
         for character in String(describing: self) {

@@ -70,7 +70,8 @@ struct Card {
             return .failure(
                 Broken(
                     .sequenceRises,
-                    "the phone applied sequence \(payload.sequence) after \(newestSequence) with another content-state"))
+                    "the phone applied sequence \(payload.sequence) after \(newestSequence) with another content-state")
+            )
         }
         newestTimestampSeconds = payload.timestampSeconds
         newestSequence = payload.sequence

@@ -13,6 +13,8 @@ public enum Promise: String, CaseIterable, Sendable {
     case newestLeaves
     case retryIsTheSame
     case supersededIsNotSent
+    /// The same content is not repeated before its time; a throttled target gets nothing before that.
+    case holdsAreKept
     case oneInFlight
     case nothingAfterEnd
     /// A repeated event changes nothing.
@@ -37,6 +39,7 @@ public enum Promise: String, CaseIterable, Sendable {
         case .newestLeaves: "what leaves is the newest truth"
         case .retryIsTheSame: "a retry has the same sequence, id and content"
         case .supersededIsNotSent: "a superseded retry is not sent"
+        case .holdsAreKept: "what the provider put off is not sent before its time"
         case .oneInFlight: "one update in flight per activity"
         case .nothingAfterEnd: "nothing is sent after the end"
         case .replayChangesNothing: "a repeated event changes nothing"

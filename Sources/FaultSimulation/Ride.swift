@@ -18,7 +18,10 @@ struct Ride {
     var isHeld = false
     /// The newest answer refused for good what it was to tell.
     var wasRefused = false
-    /// No end can reach the card any more: a new life began before.
+    /// In this life, what the provider last took for good, as far as the lane knows.
+    var told: Payload?
+    /// On the real clock: from when what was put off may go again.
+    var hold: (target: PushTarget, sequence: UInt64, holdsNewer: Bool, untilMilliseconds: Int64)?
     var lastReportMilliseconds: Int64 = 0
 
     var situation: Situation {

@@ -21,10 +21,14 @@ struct Scenario {
     let lingerMilliseconds: Int64
     let pacing: PacingSettings
     let reactions: ReactionTable
+    /// How long the provider usually takes.
+    let answerMilliseconds: ClosedRange<Int64>
     /// Of the requests, so many meet a fault that is theirs alone.
     let faultPercent: Int
     /// Few kinds at a time find more than all at once: a fault that hides another one is absent now and then.
     let faults: Set<Fault>
+    /// Those that may strike a single request.
+    let requestFaults: [Fault]
 
     init(_ random: inout SplitMix) {
         activities = 1 + random.below(3)
@@ -40,10 +44,12 @@ struct Scenario {
         lingerMilliseconds = random.chance(percent: 50) ? 0 : 1_200_000
         pacing = Scenario.pacing(&random, longestStepMilliseconds: longestStepMilliseconds)
         reactions = Scenario.reactions(&random)
-        faultPercent = random.pick([0, 10, 30, 60])
+        answerMilliseconds = random.chance(percent: 30) ? 500...6_000 : 15...120
+        faultPercent = random.pick([0, 20, 50, 80])
         var faults: Set<Fault> = []
         for fault in Fault.allCases where random.chance(percent: 50) { faults.insert(fault) }
         self.faults = faults
+        requestFaults = Fault.ofPushes.filter { faults.contains($0) }
     }
 
     private static func pacing(_ random: inout SplitMix, longestStepMilliseconds: Int64) -> PacingSettings {

@@ -157,6 +157,10 @@ struct Truth {
         if let over = overAfterMilliseconds, now >= over { end() }
     }
 
+    mutating func outlivesTime() {
+        overAfterMilliseconds = nil
+    }
+
     mutating func forget(_ dead: PushToken) {
         if token == dead { token = nil }
     }

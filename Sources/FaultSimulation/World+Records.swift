@@ -21,8 +21,10 @@ extension World {
             throw Broken(.pushIsGood, "a good record is a dead letter: \(fault)")
         }
         try checkDecision(of: event, before)
+        hasNews = true
         let isWaiting = pending > before.reduce(0) { $0 + $1.pending }
-        let concerned = event.isForSubject ? rides.indices.filter { rides[$0].truth.subject == event.name } : [event.name]
+        let concerned =
+            event.isForSubject ? rides.indices.filter { rides[$0].truth.subject == event.name } : [event.name]
         for activity in concerned {
             if isWaiting { rides[activity].isHeld = true }
             note(
@@ -70,13 +72,14 @@ extension World {
         let situation = rides[activity].situation
         let subject = event.detail?.follows.flatMap { script.names.texts.firstIndex(of: $0) }
         let beginning = rides[activity].truth.apply(
-            event, nowMilliseconds: moment.pacing.nowMilliseconds, life: scenario.pacing.maxActivityLifeMilliseconds,
+            event, nowMilliseconds: moment.pacing.nowMilliseconds, life: lifeLimitMilliseconds,
             subjectPosition: subject.flatMap { subjectPositions[$0] }, subject: subject)
         let truth = rides[activity].truth
         if truth.life > max(1, life) { coverage[.restarted, situation] += 1 }
         if truth.life > life {
             rides[activity].wasRefused = false
             rides[activity].isHeld = false
+            rides[activity].told = nil
         }
         if phase == .alive, truth.phase == .ended, event.kind == .activityEnded {
             coverage[.endedWhileUnderWay, situation] += 1
@@ -152,10 +155,10 @@ extension World {
             activity: activity, life: life, isStart: false, registeredAtMilliseconds: unix)
         note(activity, [1, at], "the phone listens to a new token, reported at \(at / 1_000) s")
         agenda.plan(
-            .record(
+            .report(
                 SimulatedEvent(
                     kind: .token, name: activity, timestampMilliseconds: unix, identifierHash: random.next() | 1,
-                    detail: EventDetail(target: .updateToken(token)))), atMilliseconds: at)
+                    detail: EventDetail(target: .updateToken(token))), life: life), atMilliseconds: at)
     }
 }
 

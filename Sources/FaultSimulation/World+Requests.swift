@@ -26,6 +26,15 @@ extension World {
             ],
             "\(update.kind) \(update.sequence) attempt \(update.attempt) leaves: \(update.reasons.names.joined(separator: ", ")), timestamp \(update.timestampSeconds)\(isUnsent ? ", to come back unsent" : "")"
         )
+        if let hold = rides[activity].hold, moment.realMilliseconds < hold.untilMilliseconds,
+            hold.target == update.target,
+            hold.holdsNewer || hold.sequence == update.sequence
+        {
+            throw Broken(
+                .holdsAreKept,
+                "\(update.kind) \(update.sequence) leaves \(hold.untilMilliseconds - moment.realMilliseconds) ms before its time"
+            )
+        }
         if !rides[activity].requests.isEmpty {
             throw Broken(.oneInFlight, "\(update.kind) \(update.sequence) leaves while another one is in flight")
         }
@@ -48,20 +57,29 @@ extension World {
         }
         rides[activity].truth.left(
             update.kind, nowMilliseconds: moment.pacing.nowMilliseconds,
-            life: scenario.pacing.maxActivityLifeMilliseconds)
+            life: lifeLimitMilliseconds)
         requests[dispatch.identifier] = request
         agenda.plan(
             .arrive(request: dispatch.identifier), atMilliseconds: moment.realMilliseconds + random.between(5, 60))
+        strikeConnection(of: request, moment.realMilliseconds)
     }
 
     private mutating func drawFault() -> Fault? {
-        guard !faultsAreOver, random.chance(percent: scenario.faultPercent) else { return nil }
-        let own: [Fault] = [
-            .acceptedLate, .refused, .badDeviceToken, .goneBeforeRegistration, .gone, .goneWithoutTime, .serverError,
-            .throttled, .answerLost, .answerLost, .neverArrived, .neverArrived, .credentialExpired, .refusedStream,
-        ]
-        let fault = random.pick(own)
-        return scenario.faults.contains(fault) ? fault : nil
+        guard !faultsAreOver, random.chance(percent: scenario.faultPercent), !scenario.requestFaults.isEmpty else {
+            return nil
+        }
+        return random.pick(scenario.requestFaults)
+    }
+
+    /// What takes all requests of a connection strikes before or after the provider has this one.
+    private mutating func strikeConnection(of request: Request, _ now: Int64) {
+        let change: Weather.Change
+        switch request.fault {
+        case .connectionLost?: change = .connectionLost(link: request.dispatch.link)
+        case .goAwayProcessed?, .goAwayNotProcessed?: change = .goAway(link: request.dispatch.link)
+        default: return
+        }
+        agenda.plan(.weather(change), atMilliseconds: now + random.between(1, 120))
     }
 
     mutating func strikes(_ fault: Fault, percent: Int) -> Bool {
@@ -74,7 +92,8 @@ extension World {
         guard var request = requests[identifier] else { return }
         concerned = request.activity
         let now = clocks.realMilliseconds
-        var answersAt = now + random.between(15, 120)
+        var answersAt =
+            now + random.between(scenario.answerMilliseconds.lowerBound, scenario.answerMilliseconds.upperBound)
         switch provider.judge(request, unixMilliseconds: clocks.unixMilliseconds, realMilliseconds: now) {
         case .answered(let answer, let fault):
             cover(fault, request.activity)
@@ -154,6 +173,7 @@ extension World {
 
     mutating func complete(_ identifier: UInt64, _ outcome: DispatchOutcome) throws(Broken) {
         guard let request = requests.removeValue(forKey: identifier) else { return }
+        hasNews = true
         let activity = request.activity
         concerned = activity
         if case .unsent = outcome { cover(.unsent, activity) }
@@ -165,10 +185,13 @@ extension World {
             activity, [4, Int64(update.sequence)],
             "answer for \(update.sequence): \(completion.fate)\(completion.reason.map { " \($0.name)" } ?? "")")
         rides[activity].requests.removeAll { $0 == identifier }
-        let isOfThisLife = request.payload.event == "start" || isNewest(update, activity)
+        let isOfThisLife = isNewest(update, activity)
         switch completion.fate {
         case .accepted:
-            if isOfThisLife { rides[activity].wasRefused = false }
+            if isOfThisLife {
+                rides[activity].wasRefused = false
+                rides[activity].told = request.payload
+            }
         case .refused:
             if isOfThisLife {
                 rides[activity].wasRefused = true
@@ -177,7 +200,13 @@ extension World {
         case .targetGone:
             if let token = update.target.deviceToken { rides[activity].truth.forget(token) }
             rides[activity].isHeld = true
-        case .held, .sendAgain:
+        case .held(let milliseconds):
+            rides[activity].waitsForRetry = true
+            rides[activity].hold = (
+                update.target, update.sequence, completion.reason == .tooManyRequests,
+                clocks.realMilliseconds + milliseconds
+            )
+        case .sendAgain:
             rides[activity].waitsForRetry = true
         case .startUnknown, .unsent:
             rides[activity].isHeld = true

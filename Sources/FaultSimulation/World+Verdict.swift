@@ -12,10 +12,31 @@ extension World {
         if pending > 0, !rides.contains(where: { waitsForTarget($0) }) {
             return (nil, Broken(.settles, "\(pending) activity events are pending, though nothing is waited for"))
         }
-        if lane.outstandingStreams > 0 || lane.inFlightCount > 0 || lane.retryCount > 0 {
-            return (nil, Broken(.creditsComeBack, "streams, answers or retries are left over"))
-        }
         return nil
+    }
+
+    /// Whenever nothing is under way and nothing waits, the phones have been told all that counts.
+    mutating func checkTold() throws(Broken) {
+        guard hasNews, requests.isEmpty, pending == 0 else { return }
+        hasNews = false
+        for shard in lane.eachShard {
+            let statistics = shard.statistics
+            if statistics.waitingUpdates > 0 || statistics.unsettledUpdates > 0 { return }
+        }
+        for activity in rides.indices {
+            let ride = rides[activity]
+            guard ride.truth.phase != .unknown, ride.truth.token != nil, !ride.wasRefused,
+                let told = ride.told?.contentState ?? ride.cards[ride.truth.life]?.shown
+            else { continue }
+            concerned = activity
+            if ride.truth.phase == .ended, ride.told?.event != "end" {
+                throw Broken(.newestStateIsTold, "the activity has ended, and nothing waits to tell it")
+            }
+            if ride.truth.alert != nil { throw Broken(.alertIsTold, "the newest alert never left, and nothing waits") }
+            if let fault = ride.ledger.significance.fault(in: told, beside: ride.truth) {
+                throw Broken(.newestStateIsTold, "nothing waits though \(fault)")
+            }
+        }
     }
 
     private func waitsForTarget(_ ride: Ride) -> Bool { ride.truth.phase != .unknown && ride.truth.token == nil }

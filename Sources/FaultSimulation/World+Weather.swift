@@ -5,15 +5,16 @@ extension World {
     /// What strikes connections, pools and clocks while records come.
     mutating func planWeather(until end: Int64) {
         guard scenario.faultPercent > 0 else { return }
+        planSteps(until: end)
         let changes = random.below(8)
         for _ in 0..<changes {
             let at = random.between(0, end)
             let length = random.between(2_000, max(3_000, min(120_000, end / 4)))
             let link = random.below(toldStreams.count)
-            let fault = random.pick([
-                .serverErrorForAll, .credentialRefused, .throttled, .connectionLost, .goAwayProcessed, .streamLimitOne,
-                .streamLimitZero, .clockForward, .clockBack,
-            ] as [Fault])
+            let fault = random.pick(
+                [
+                    .serverErrorForAll, .credentialRefused, .throttled, .streamLimitOne, .streamLimitZero,
+                ] as [Fault])
             guard scenario.faults.contains(fault) else { continue }
             switch fault {
             case .serverErrorForAll: agenda.plan(.weather(.serverSick(forMilliseconds: length)), atMilliseconds: at)
@@ -23,16 +24,21 @@ extension World {
                 agenda.plan(
                     .weather(.throttled(activity: random.below(rides.count), forMilliseconds: length)),
                     atMilliseconds: at)
-            case .connectionLost: agenda.plan(.weather(.connectionLost(link: link)), atMilliseconds: at)
-            case .goAwayProcessed: agenda.plan(.weather(.goAway(link: link)), atMilliseconds: at)
-            case .streamLimitOne, .streamLimitZero:
+            default:
                 agenda.plan(.streams(fault == .streamLimitOne ? 1 : 0, link: link), atMilliseconds: at)
                 agenda.plan(.streams(scenario.streamsPerLink, link: link), atMilliseconds: at + length)
-            default:
-                guard scenario.longestStepMilliseconds > 0 else { continue }
-                let step = random.between(1, scenario.longestStepMilliseconds)
-                agenda.plan(.stepClock(milliseconds: fault == .clockForward ? step : -step), atMilliseconds: at)
             }
+        }
+    }
+
+    private mutating func planSteps(until end: Int64) {
+        guard scenario.longestStepMilliseconds > 0 else { return }
+        for _ in 0..<1 + random.below(4) {
+            let fault = random.pick([.clockForward, .clockBack] as [Fault])
+            guard scenario.faults.contains(fault) else { continue }
+            let step = random.between(1, scenario.longestStepMilliseconds)
+            agenda.plan(
+                .stepClock(milliseconds: fault == .clockForward ? step : -step), atMilliseconds: random.between(0, end))
         }
     }
 
@@ -67,7 +73,8 @@ extension World {
     private mutating func goAway(_ link: Int) throws(Broken) {
         let open = onLink(link)
         let processed = random.below(open.count + 1)
-        note(nil, [14, Int64(link), Int64(processed)], "link \(link) gets a GOAWAY after \(processed) of \(open.count)")
+        note(
+            nil, [14, Int64(link), Int64(processed)], "link \(link) gets a GOAWAY after \(processed) of \(open.count)")
         let closes = random.chance(percent: 50)
         for (place, (identifier, request)) in open.enumerated() {
             if place >= processed, !request.isTaken {

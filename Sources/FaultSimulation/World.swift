@@ -8,7 +8,6 @@ struct World {
     /// What is taken in a world that ends is far below; one that reaches it runs in circles.
     static let longestMilliseconds: Int64 = 20 * 86_400_000
     static let mostSteps = 200_000
-    static let usualAnswerMilliseconds: ClosedRange<Int64> = 15...120
 
     let scenario: Scenario
     let script: Script
@@ -34,6 +33,8 @@ struct World {
     var pushes = 0
     /// The activity that is being looked at, for the report of what breaks.
     var concerned: Int?
+    /// Something came or was answered since phones were last looked at.
+    var hasNews = false
     private var steps = 0
     private var body = ByteBuffer(capacity: 4_096)
 
@@ -101,6 +102,7 @@ struct World {
             if agenda.nextMilliseconds == next, let action = agenda.next() { try perform(action) }
             try pump()
             try checkAccounting()
+            try checkTold()
             if recordingIsOver, agenda.isEmpty, lane.isIdle { return }
         }
     }
@@ -139,7 +141,9 @@ struct World {
             case .record(let event): try apply(event)
             case .rotateToken(let activity): rotateToken(of: activity)
             }
-        case .record(let event): try apply(event)
+        case .report(let event, let life):
+            // An app that shows a newer card has no token of the old one to report.
+            if rides[event.name].truth.life == life { try apply(event) }
         case .rotateToken(let activity): rotateToken(of: activity)
         case .arrive(let request): try arrive(request)
         case .answer(let request): try answer(request)
@@ -150,6 +154,7 @@ struct World {
         case .faultsEnd: endFaults()
         case .recordingEnds:
             recordingIsOver = true
+            for activity in rides.indices { rides[activity].truth.outlivesTime() }
             lane.finish(at: clocks.read())
         }
     }
@@ -172,6 +177,9 @@ struct World {
             )
         }
     }
+
+    /// After the recording no life ends by time.
+    var lifeLimitMilliseconds: Int64? { recordingIsOver ? nil : scenario.pacing.maxActivityLifeMilliseconds }
 
     var pending: UInt64 { lane.eachShard.reduce(0) { $0 + $1.decisions.pending } }
 

@@ -16,13 +16,20 @@ struct Gates {
     let record: ActivityRecord
     let rules: PacingRules
     let moment: Instant
+    #if PLANTED_DEFECTS
+        var endOvertakes = false
+    #endif
 
     /// For an update that is judged urgent or routine; an end has its own rules.
     func opening(isUrgent: Bool) -> Opening {
         var opens = max(moment.nowMilliseconds, timestampOpens)
         if let flight = record.flight {
             switch flight.phase {
-            case .inFlight: return .shut
+            case .inFlight:
+                #if PLANTED_DEFECTS
+                    if endOvertakes, record.isEnding { break }
+                #endif
+                return .shut
             case .waiting(let notBefore, let holdsNewer): if holdsNewer { opens = max(opens, notBefore) }
             case .lapsed: break
             }

@@ -5,8 +5,8 @@
         case sequenceReused = "sequence-reused"
         /// What was sent counts as shown, whatever the answer says.
         case shownBeforeAccepted = "shown-before-accepted"
-        /// After an urgent update the cadence bucket is not asked.
-        case bucketIgnoredAfterUrgent = "bucket-ignored-after-urgent"
+        /// After an urgent update the cadence bucket counts as full.
+        case bucketFullAfterUrgent = "bucket-full-after-urgent"
         /// The end does not wait for the answer of the update in flight.
         case endOvertakes = "end-overtakes"
         /// Two pushes within a second carry the same timestamp.

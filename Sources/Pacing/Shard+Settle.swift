@@ -47,6 +47,9 @@ extension Shard {
 
     /// `shown` is what it was before the update.
     private func takeBackShown(_ index: UInt32, _ flight: Flight) {
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .shownBeforeAccepted { return }
+        #endif
         let state = state(index)
         let record = record(index)
         let before = flight.shownBefore

@@ -43,6 +43,9 @@ extension Shard {
     public func retake(_ ticket: Ticket, at instant: Instant) -> Update? {
         let moment = moment(instant)
         guard let (index, flight) = flight(of: ticket), !flight.isInFlight else { return nil }
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .supersededSent { return attemptAgain(index, flight, moment) }
+        #endif
         guard !state(index).pointee.flags.contains(.waiting) else {
             flight.phase = .lapsed
             advanceGates(index, moment)
@@ -92,6 +95,11 @@ extension Shard {
 
     private func stamp(_ record: ActivityRecord, _ moment: Instant) -> Int64 {
         record.lastTimestampSeconds = max(floorSeconds(moment.wallMilliseconds), record.lastTimestampSeconds &+ 1)
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .timestampTwice {
+                record.lastTimestampSeconds = floorSeconds(moment.wallMilliseconds)
+            }
+        #endif
         return record.lastTimestampSeconds
     }
 
@@ -128,6 +136,9 @@ extension Shard {
         }
         let priority = takeToken(record, kind, isUrgent: reasons.isUrgent, moment)
         record.sequence += 1
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .sequenceReused, superseded != nil { record.sequence -= 1 }
+        #endif
         nextGeneration &+= 1
         let told = judgement.latestPosition
         var contentState = record.latestContent
@@ -168,6 +179,11 @@ extension Shard {
         let priority = !isUrgent || (mayBorrow && record.bucket.isExhausted) ? 5 : 10
         let floor = mayBorrow ? -(record.bucket.limits?.burst ?? 0) : 0
         record.bucket.take(above: floor, nowMilliseconds: moment.nowMilliseconds)
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .bucketFullAfterUrgent, isUrgent {
+                record.bucket = CadenceBucket(record.bucket.limits)
+            }
+        #endif
         return priority
     }
 
