@@ -4,8 +4,8 @@ import Telemetry
 final class Flight {
     enum Phase: Equatable {
         case inFlight
-        /// Waits for a retry. `holdsNewer`: so does newer content.
-        case waiting(notBeforeMilliseconds: Int64, holdsNewer: Bool)
+        /// Waits until `retake` asks for it. `holdsNewer`: so does newer content.
+        case waiting(holdsNewer: Bool)
         /// Its time has come, but something newer or the timestamp stood in the way: it leaves by `take`, if nothing newer does.
         case lapsed
     }

@@ -12,6 +12,8 @@ enum Opening: Equatable {
 struct Gates {
     /// How far the aps timestamp may run ahead of the wall clock.
     static let timestampLeadMilliseconds: Int64 = 5_000
+    /// A wall clock that was set back may be put right at any time, and no event says so.
+    static let longestTimestampWaitMilliseconds: Int64 = 60_000
 
     let record: ActivityRecord
     let rules: PacingRules
@@ -30,7 +32,7 @@ struct Gates {
                     if endOvertakes, record.isEnding { break }
                 #endif
                 return .shut
-            case .waiting(let notBefore, let holdsNewer): if holdsNewer { opens = max(opens, notBefore) }
+            case .waiting(let holdsNewer): if holdsNewer { return .shut }
             case .lapsed: break
             }
         }
@@ -47,7 +49,8 @@ struct Gates {
     private var timestampOpens: Int64 {
         guard record.lastTimestampSeconds > .min else { return moment.nowMilliseconds }
         let least = (record.lastTimestampSeconds + 1) * 1000 - Gates.timestampLeadMilliseconds
-        return moment.nowMilliseconds + max(0, least - moment.wallMilliseconds)
+        let wait = min(max(0, least - moment.wallMilliseconds), Gates.longestTimestampWaitMilliseconds)
+        return moment.nowMilliseconds + wait
     }
 
     private var lastSent: Int64? {

@@ -12,9 +12,9 @@ extension Shard {
             switch settlement {
             case .accepted: settleAccepted(index, flight, moment)
             case .refused: settleRefused(index, flight, moment)
-            case .retry(let notBefore, let holdsNewer):
+            case .retry(let holdsNewer):
                 if isStillWanted(record, flight) {
-                    flight.phase = .waiting(notBeforeMilliseconds: notBefore, holdsNewer: holdsNewer)
+                    flight.phase = .waiting(holdsNewer: holdsNewer)
                 } else {
                     putBack(index, flight, moment)
                 }
