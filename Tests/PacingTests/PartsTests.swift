@@ -30,54 +30,6 @@ struct SHA1Tests {
     }
 }
 
-@Suite("Numbers for the content-state")
-struct DecimalTests {
-    @Test("five decimals, nearest to the double's exact value, ties to even")
-    func fiveDecimals() {
-        #expect(JSONNumber(roundedToFiveDecimals: 51.500_899_2).text == "51.5009")
-        #expect(JSONNumber(roundedToFiveDecimals: -0.1).text == "-0.1")
-        #expect(JSONNumber(roundedToFiveDecimals: 0).text == "0")
-        #expect(JSONNumber(roundedToFiveDecimals: -0.000_001).text == "0")
-        #expect(JSONNumber(roundedToFiveDecimals: 180).text == "180")
-        // 2⁻⁶ = 0.015625 and 3·2⁻⁶ = 0.046875 lie exactly half way.
-        #expect(JSONNumber(roundedToFiveDecimals: 0.015625).text == "0.01562")
-        #expect(JSONNumber(roundedToFiveDecimals: 0.046875).text == "0.04688")
-        // These look like ties and are not: the double 1.000005 lies above the half, 1.000025 below it.
-        #expect(JSONNumber(roundedToFiveDecimals: 1.000005).text == "1.00001")
-        #expect(JSONNumber(roundedToFiveDecimals: 1.000025).text == "1.00002")
-        #expect(JSONNumber(roundedToFiveDecimals: Double.leastNonzeroMagnitude).text == "0")
-    }
-
-    @Test("the double is the one that the text reads as")
-    func readsBack() {
-        var random = SeededGenerator(seed: 1)
-        for _ in 0..<5_000 {
-            let value = Double.random(in: -180...180, using: &random)
-            let number = JSONNumber(roundedToFiveDecimals: value)
-            if Double(number.text) != number.double || abs(number.double - value) > 0.000_005_000_001 {
-                Issue.record("\(value) became \(number.text)")
-            }
-        }
-    }
-
-    @Test("seconds have at most three decimals, other numbers the shortest text")
-    func others() {
-        #expect(JSONNumber(secondsOfMilliseconds: 1_773_000_600_500).text == "1773000600.5")
-        #expect(JSONNumber(secondsOfMilliseconds: 7).text == "0.007")
-        #expect(JSONNumber(secondsOfMilliseconds: -1_500).text == "-1.5")
-        #expect(JSONNumber(shortest: 12).text == "12")
-        #expect(JSONNumber(shortest: 12.25).text == "12.25")
-    }
-
-    @Test("the size is that of compact JSON")
-    func size() {
-        let state = ContentState([
-            "a\"b": 1.5, "list": .array([nil, .bool(true), "é\n\u{1}"]), "empty": .object([:]), "none": .array([]),
-        ])
-        #expect(state.byteCount == #"{"a\"b":1.5,"list":[null,true,"é\n\u0001"],"empty":{},"none":[]}"#.utf8.count)
-    }
-}
-
 @Suite("The table of ids")
 struct IdentifierTableTests {
     @Test("finds what is in it and nothing else, over growth and removal")
