@@ -30,6 +30,11 @@ public struct Campaign: Sendable {
         failures = Array((failures + other.failures).sorted { $0.seed < $1.seed }.prefix(Campaign.mostFailuresKept))
     }
 
+    /// What was found and met, for people; failures describe themselves.
+    public var summary: [String] {
+        ["\(seeds) seeds, \(pushes) pushes, \(failureCount) with a broken promise", ""] + coverage.lines
+    }
+
     /// Runs `count` seeds from `first` on, on as many tasks as `concurrency` says; the result does not depend on it.
     ///
     /// - Parameter untilFailure: ends soon after the first failure.

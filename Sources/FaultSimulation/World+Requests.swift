@@ -26,6 +26,14 @@ extension World {
             ],
             "\(update.kind) \(update.sequence) attempt \(update.attempt) leaves: \(update.reasons.names.joined(separator: ", ")), timestamp \(update.timestampSeconds)\(isUnsent ? ", to come back unsent" : "")"
         )
+        if !rides[activity].requests.isEmpty {
+            throw Broken(.oneInFlight, "\(update.kind) \(update.sequence) leaves while another one is in flight")
+        }
+        if let broken = rides[activity].ledger.take(
+            update, payload, rides[activity].truth, leaves: !isUnsent, moment.pacing)
+        {
+            throw broken
+        }
         if let hold = rides[activity].hold, moment.realMilliseconds < hold.untilMilliseconds,
             hold.target == update.target,
             hold.holdsNewer || hold.sequence == update.sequence
@@ -34,14 +42,6 @@ extension World {
                 .holdsAreKept,
                 "\(update.kind) \(update.sequence) leaves \(hold.untilMilliseconds - moment.realMilliseconds) ms before its time"
             )
-        }
-        if !rides[activity].requests.isEmpty {
-            throw Broken(.oneInFlight, "\(update.kind) \(update.sequence) leaves while another one is in flight")
-        }
-        if let broken = rides[activity].ledger.take(
-            update, payload, rides[activity].truth, leaves: !isUnsent, moment.pacing)
-        {
-            throw broken
         }
         rides[activity].requests.append(dispatch.identifier)
         rides[activity].waitsForRetry = false

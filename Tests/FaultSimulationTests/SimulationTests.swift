@@ -12,7 +12,7 @@ struct SimulationTests {
         for failure in campaign.failures { Issue.record("\(failure)") }
         #expect(campaign.failureCount == 0)
         #expect(campaign.seeds == SimulationTests.seeds)
-        for line in campaign.coverage.lines { print(line) }
+        for line in campaign.summary { print(line) }
         for fault in Fault.allCases {
             #expect(campaign.coverage[fault] > 0, "\(fault.name) never happened")
         }

@@ -153,6 +153,7 @@ struct SettlementTests {
         run.settle(run.last!, .retry(holdsNewer: false))
         run.settle(at: 300)
         run.settle(run.retake(run.last!.ticket)!, .accepted)
+        run.answer = { _ in .accepted }
         run.apply(ride.token(310, .of(2)))
         run.settle(at: 899)
         #expect(run.updates.allSatisfy { $0.kind != .end })
