@@ -92,8 +92,9 @@ struct RideWriter {
             now += random.between(100, 5_000)
             if random.chance(percent: 50) { replay() } else { live(follows: true) }
         }
-        // What was dropped after the end was not remembered: to a new life its repetition is news.
+        // What was dropped, after the end or as noise, was not remembered: to a new life its repetition is news.
         published.removeLast(published.count - lived)
+        published.removeAll { $0.nature == .noise }
     }
 
     private mutating func start(
