@@ -152,7 +152,7 @@ public final class Lane {
         return false
     }
 
-    /// Nothing is under way, and nothing would ever leave without a further event.
+    /// After `finish`: nothing is under way, and nothing will leave any more.
     public var isIdle: Bool {
         // A retry that was superseded still stands in its queue: the shards know which ones count.
         inFlight.isEmpty && nextPacingDueMilliseconds == nil && !hasReady()
