@@ -97,6 +97,9 @@ public struct ShardSettings: Sendable {
     public var checkAttributes: @Sendable (_ attributesType: String?, _ attributes: JSONObject) -> EventFault?
     /// Keys the hash of ids: drawn at random at start-up, since ids may be chosen by an attacker.
     public var hashSeed: UInt64
+    #if PLANTED_DEFECTS
+        package var plantedDefect: PlantedDefect?
+    #endif
 
     public init(
         default settings: PacingSettings = .defaults, byAttributesType: [String: PacingSettings] = [:],

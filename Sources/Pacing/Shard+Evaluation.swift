@@ -54,7 +54,13 @@ extension Shard {
     }
 
     func gates(_ index: UInt32, _ moment: Instant) -> Gates {
-        Gates(record: record(index), rules: rules(index), moment: moment)
+        #if PLANTED_DEFECTS
+            var gates = Gates(record: record(index), rules: rules(index), moment: moment)
+            gates.endOvertakes = settings.plantedDefect == .endOvertakes
+            return gates
+        #else
+            Gates(record: record(index), rules: rules(index), moment: moment)
+        #endif
     }
 
     func beginWaiting(_ index: UInt32, _ judgement: Judgement) {
