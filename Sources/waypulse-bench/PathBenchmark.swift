@@ -16,10 +16,10 @@ import Telemetry
 enum PathBenchmark {
     static func run(_ options: BenchmarkOptions) throws {
         let rounds = try options.number("rounds", default: 3)
-        let activities = try options.number("activities", default: 50_000)
+        let activities = try options.number("activities", default: 30_000)
         for round in 1...rounds {
             for load in [
-                PathLoad(name: "1 % of events sent", activities: activities, eventsEach: 20, sentPercent: 1),
+                PathLoad(name: "1 % of events sent", activities: activities, eventsEach: 30, sentPercent: 1),
                 PathLoad(name: "every event sent", activities: activities, eventsEach: 1, sentPercent: 100),
             ] {
                 try PathRun(load).measure(round: round)
