@@ -39,7 +39,7 @@ let package = Package(
         + module(
             "PushSimulator",
             imports: [
-                "HTTP2", "HTTP1", "COpenSSL", "CMicrohttpd", "CLinux", "LiveActivities", "Telemetry", "Instruments",
+                "HTTP2", "HTTP1", "COpenSSL", "CLinux", "LiveActivities", "Telemetry", "Instruments",
             ])
         + module("FaultSimulation", imports: ["Flow", "LiveActivities", "Pacing", "Telemetry"])
         + [

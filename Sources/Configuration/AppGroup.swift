@@ -19,7 +19,4 @@ public struct AppGroup: Sendable {
         "port", standard: 443, in: 1...65_535, scope: .app, "The port of the push service; Apple also answers on 2197.")
     public let caFile = Option.optional(
         "caFile", .path, scope: .app, "A PEM file of certificate authorities to trust beside the system's.")
-    public let inputPushToken = Option.flag(
-        "inputPushToken", standard: false, scope: .app,
-        "Ask the phone, in each start push, for an update token of the activity it starts.")
 }

@@ -33,10 +33,6 @@ public struct DeliveryGroup: Sendable {
         "delivery.probeDelay", standard: "5s", in: 1...24 * Bounds.hour,
         "While a provider answers 5xx to everything, the first pause before a single probe; it doubles up to serverErrorHold."
     )
-    public let endExpiration = Option.duration(
-        "delivery.endExpiration", standard: "4h", in: 0...720 * Bounds.hour,
-        "How long the provider keeps an ending for a phone that is offline. Routine updates are not kept, urgent ones for "
-            + "pacing.staleAfter.")
     public let tokenRenewAfter = Option.duration(
         "delivery.tokenRenewAfter", standard: "50m", in: 1_200_000...3_540_000,
         "The age at which a provider token is replaced; Apple refuses less than 20 and more than 60 minutes.")

@@ -51,7 +51,7 @@ extension Shard {
 
     /// A position or status that begins its activity, unless it is dropped.
     private func applyFirst(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
-        if event.kind == .position, let drop = drop(event, rules[0].settings, moment) {
+        if event.kind == .position, let drop = drop(event, rules[0], moment) {
             count(drop)
             return nil
         }

@@ -8,7 +8,7 @@ extension Shard {
             count(.outOfOrder)
             return nil
         }
-        if let drop = drop(event, rules.settings, moment) {
+        if let drop = drop(event, rules, moment) {
             count(drop)
             return nil
         }
@@ -24,9 +24,9 @@ extension Shard {
     }
 
     /// Why a position is not believable by itself; nil where it is.
-    func drop(_ event: Event, _ settings: PacingSettings, _ moment: Instant) -> Decision? {
-        let drop = Sanity.drop(event, settings, moment)
-        if drop == .future || drop == .tooOld, Sanity.isWeekRollover(event, settings, moment) {
+    func drop(_ event: Event, _ rules: PacingRules, _ moment: Instant) -> Decision? {
+        let drop = Sanity.drop(event, rules, moment)
+        if drop == .future || drop == .tooOld, Sanity.isWeekRollover(event, rules, moment) {
             decisions.weekRollovers += 1
         }
         return drop
@@ -42,7 +42,7 @@ extension Shard {
         if gap > rules.settings.reanchorAfterMilliseconds { return .plausible }
         return Sanity.plausibility(
             from: state.pointee.latest, atMilliseconds: state.pointee.latestTimestampMilliseconds,
-            to: fix, atMilliseconds: event.timestampMilliseconds, rules.settings)
+            to: fix, atMilliseconds: event.timestampMilliseconds, rules)
     }
 
     private func takePosition(
@@ -101,7 +101,7 @@ extension Shard {
         if let held = record.held, event.timestampMilliseconds > held.timestampMilliseconds,
             Sanity.plausibility(
                 from: Fix(held.position), atMilliseconds: held.timestampMilliseconds, to: Fix(event.position),
-                atMilliseconds: event.timestampMilliseconds, rules.settings) == .plausible
+                atMilliseconds: event.timestampMilliseconds, rules) == .plausible
         {
             return takeBoth(index, held, event, offset: offset, rules, moment)
         }

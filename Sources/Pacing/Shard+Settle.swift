@@ -26,6 +26,10 @@ extension Shard {
             }
             endIfNeverBegun(index, flight, settlement)
         }
+        // With `shown` taken back, what waits may have become urgent.
+        if state(index).pointee.flags.contains(.waiting), judgement(index, moment).reasons.isUrgent {
+            record.waitingIsUrgent = true
+        }
         advanceGates(index, moment)
     }
 

@@ -9,7 +9,7 @@ extension Shard {
             return faults
         }
         let drop =
-            event.kind == .position ? Sanity.drop(event, settings.default, moment) : nil
+            event.kind == .position ? Sanity.drop(event, rules[0], moment) : nil
         var recipients = subjects.followers(of: event.identifier)
         if let own = activities.find(event.identifier) {
             recipients.append(own)

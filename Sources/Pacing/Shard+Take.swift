@@ -136,7 +136,7 @@ extension Shard {
         let update = Update(
             ticket: Ticket(slot: index, generation: nextGeneration), pool: Int(state.pointee.pool),
             activityIdentifier: name, attributesType: record.attributesType,
-            attributes: kind == .start ? record.attributes : nil, kind: kind, reasons: reasons,
+            attributes: record.attributes, kind: kind, reasons: reasons,
             isUrgent: reasons.isUrgent, priority: priority, sequence: record.sequence, apnsIdentifier: identifier,
             timestampSeconds: stamp(record, moment),
             staleDateSeconds: kind == .end ? nil : staleDate(rules, moment),

@@ -84,6 +84,7 @@ public final class Shard {
         }
     }
 
+    /// Counted afresh: it walks over all activities, so ask for it once in a while.
     public var statistics: ShardStatistics {
         var statistics = ShardStatistics()
         for index in 0..<slab.bound where slab.isInUse(index) {

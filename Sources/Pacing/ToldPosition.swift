@@ -20,8 +20,8 @@ struct ToldPosition {
     func value(of source: PositionField.Source) -> JSONNumber? {
         guard sources.contains(.of(source)) else { return nil }
         return switch source {
-        case .latitude: JSONNumber(roundedToFiveDecimals: fix.latitude)
-        case .longitude: JSONNumber(roundedToFiveDecimals: fix.longitude)
+        case .latitude: JSONNumber(fiveDecimals: fix.latitude)
+        case .longitude: JSONNumber(fiveDecimals: fix.longitude)
         case .accuracy: JSONNumber(shortest: fix.accuracyMeters)
         case .speed: JSONNumber(shortest: speedMetersPerSecond)
         case .heading: JSONNumber(shortest: headingDegrees)

@@ -35,7 +35,7 @@ public struct Update: Sendable {
     public let pool: Int
     public let activityIdentifier: String
     public let attributesType: String?
-    /// Set for `start` alone.
+    /// Written into a `start` alone; a phone holds them beside every content-state, so they count towards its limit.
     public let attributes: JSONObject?
     public let kind: Kind
     public let reasons: Reasons

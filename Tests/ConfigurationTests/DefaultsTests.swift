@@ -95,7 +95,6 @@ import Testing
         #expect(standard[Options.delivery.requestTimeout] == 8_000)
         #expect(standard[Options.delivery.pingAfter] == 2_000)
         #expect(standard[Options.delivery.serverErrorHold] == 900_000)
-        #expect(standard[Options.delivery.endExpiration] == 14_400_000)
         #expect(standard[Options.source.recording] == nil)
         #expect(standard[Options.source.speed] == 1)
         #expect(standard[Options.process.drainTimeout] == 10_000)

@@ -50,11 +50,6 @@ public final class Planner {
         finishReport()
     }
 
-    /// The newest truth about an activity after the run.
-    public func newest(of activityIdentifier: String) -> NewestState? {
-        lane.eachShard.lazy.compactMap { $0.newest(of: activityIdentifier) }.first
-    }
-
     private func apply(_ record: RecordingRecord, of recording: Recording) {
         let now = clock.nowMilliseconds ?? 0
         switch record.event {

@@ -64,9 +64,8 @@ public struct APNsFace: Sendable {
     // MARK: - R1–R5
 
     private func checkRequestLine(_ request: FaceRequest) throws(Refusal) {
-        var seen: Set<String> = []
-        for field in request.fields where field.name != "cookie" {
-            guard seen.insert(field.name).inserted else { throw .duplicateHeaders }
+        for (index, field) in request.fields.enumerated() where field.name != "cookie" {
+            guard !request.fields[..<index].contains(where: { $0.name == field.name }) else { throw .duplicateHeaders }
         }
         let isDevicePath =
             request.path == FaceRequest.devicePath || request.path.hasPrefix(FaceRequest.devicePath + "/")

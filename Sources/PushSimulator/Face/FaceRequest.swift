@@ -12,7 +12,9 @@ public struct FaceRequest: Sendable {
     }
 
     public var method: String
-    public var path: String
+    public let path: String
+    /// The path's last part, lower-cased; empty where the path names no token.
+    let deviceToken: String
     /// Without pseudo fields, in order, duplicates kept.
     public var fields: [Field]
     public let body: [UInt8]
@@ -30,6 +32,8 @@ public struct FaceRequest: Sendable {
     ) {
         self.method = method
         self.path = path
+        let isTokenPath = path.hasPrefix(FaceRequest.devicePath + "/")
+        deviceToken = isTokenPath ? String(path.dropFirst(FaceRequest.devicePath.count + 1)).lowercased() : ""
         self.fields = fields
         self.body = body
         content = PhonePush(body: body)
@@ -40,12 +44,6 @@ public struct FaceRequest: Sendable {
 
     public subscript(name: String) -> String? {
         fields.first { $0.name == name }?.value
-    }
-
-    /// The path's last part, lower-cased; empty where the path names no token.
-    var deviceToken: String {
-        path.hasPrefix(FaceRequest.devicePath + "/")
-            ? String(path.dropFirst(FaceRequest.devicePath.count + 1)).lowercased() : ""
     }
 
     static let devicePath = "/3/device"

@@ -30,12 +30,7 @@ public struct Fleet: Sendable {
         let order = events.indices.sorted {
             (events[$0].receivedAtMilliseconds, $0) < (events[$1].receivedAtMilliseconds, $1)
         }
-        for registration in registrations {
-            expectations.activityByToken[Fingerprint.of(token: registration.token)] = registration.activityIdentifier
-            if case .start(let updateToken) = registration.kind {
-                expectations.activityByToken[Fingerprint.of(token: updateToken)] = registration.activityIdentifier
-            }
-        }
+        for registration in registrations { expectations.know(registration) }
         return FleetRecording(
             options: options, events: order.map { events[$0] },
             registrations: registrations.sorted { ($0.atMilliseconds, $0.token) < ($1.atMilliseconds, $1.token) },

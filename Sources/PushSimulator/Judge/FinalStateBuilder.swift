@@ -1,115 +1,149 @@
 import Telemetry
 
-/// Merges events into final states, as simply as that can be done: no cadence, no deadband, no targets' fates. It believes every event that it
-/// is given, but for order; whoever calls it leaves out what is not to be believed.
+/// Merges events into final states, as simply as that can be done: no cadence, no deadband, no fate of any push.
 public struct FinalStateBuilder: Sendable {
     public private(set) var finalStates: [String: FinalState] = [:]
 
-    private struct Place: Sendable {
-        var coordinate: Coordinate
-        var timestampSeconds: Double
+    /// Nil believes every event that it is given, but for the order of positions.
+    private let rules: SanityRules?
+    /// What is kept of an activity beside its final state.
+    fileprivate struct Memory: Sendable {
+        var filter: PositionFilter
+        var eventHashes: [UInt64] = []
+        /// Top-level fields that something else than a position has set.
+        var statusFields: Set<String> = []
     }
 
+    private var memories: [String: Memory] = [:]
     private var followers: [String: [String]] = [:]
-    private var places: [String: Place] = [:]
-    private var statusFields: [String: Set<String>] = [:]
+    private var subjectFixes: [String: PositionFilter.Fix] = [:]
+    private var hasEarlyToken: Set<String> = []
 
-    public init() {}
-
-    /// - Parameter event: one of the five event types, valid.
-    public mutating func apply(_ event: JSONObject) {
-        let subject = event["subjectId"]?.asString
-        let activity = event["activityId"]?.asString
-        switch event["type"]?.asString {
-        case "activity.started"?: if let activity { start(activity, event) }
-        case "position"?:
-            for activity in subject.map({ followers[$0] ?? [] }) ?? [activity].compactMap(\.self) {
-                move(activity, event)
-            }
-            if let subject, let place = place(of: event),
-                place.timestampSeconds > places[subject]?.timestampSeconds ?? 0
-            {
-                places[subject] = place
-            }
-        default:
-            for activity in subject.map({ followers[$0] ?? [] }) ?? [activity].compactMap(\.self) {
-                change(activity, event)
-            }
-        }
+    public init(rules: SanityRules? = SanityRules()) {
+        self.rules = rules
     }
 
-    private mutating func start(_ activity: String, _ event: JSONObject) {
+    /// - Parameter nowMilliseconds: the record's time, by which a position is too old or in the future.
+    public mutating func apply(_ event: borrowing Event, nowMilliseconds: Int64) {
+        let identifier = String(decoding: event.identifier, as: UTF8.self)
+        if event.kind == .activityStarted, !event.isForSubject {
+            start(identifier, event)
+            return
+        }
+        for activity in event.isForSubject ? followers[identifier] ?? [] : [identifier] {
+            change(activity, event, nowMilliseconds: nowMilliseconds)
+        }
+        if event.isForSubject, event.kind == .position { remember(identifier, event, nowMilliseconds: nowMilliseconds) }
+    }
+
+    private mutating func start(_ activity: String, _ event: borrowing Event) {
         var state = finalStates[activity] ?? FinalState()
-        if state.ending != nil { state = FinalState() }
-        patch(&state, event, activity: activity, isPosition: false)
-        state.hasTarget =
-            state.hasTarget || ["token", "startToken", "channelId"].contains { event[$0]?.asString != nil }
-        if event["token"]?.asString != nil { state.shownAtBegin = state.contentState }
-        state.isFrequent = state.isFrequent || event["frequentUpdates"] == .bool(true)
-        state.beganAtMilliseconds = event["timestamp"]?.asDouble.map { Int64($0 * 1_000) }
-        if let subject = event["follows"]?.asString {
-            followers[subject, default: []].append(activity)
-            if let place = places[subject] {
-                state.position = place.coordinate
-                places[activity] = place
-            }
+        if state.ending != nil {
+            state = FinalState()
+            memories[activity] = nil
         }
-        finalStates[activity] = state
-    }
-
-    private mutating func move(_ activity: String, _ event: JSONObject) {
-        guard var state = finalStates[activity] ?? begun(), state.ending == nil, let place = place(of: event),
-            place.timestampSeconds > places[activity]?.timestampSeconds ?? -.infinity
-        else { return }
-        places[activity] = place
-        state.position = place.coordinate
-        patch(&state, event, activity: activity, isPosition: true)
-        finalStates[activity] = state
-    }
-
-    private mutating func change(_ activity: String, _ event: JSONObject) {
-        guard var state = finalStates[activity] ?? begun(), state.ending == nil else { return }
-        if event["type"]?.asString == "token" {
+        let isRepeated = finalStates[activity] != nil && memories[activity] != nil
+        let detail = event.detail
+        let subject = detail?.follows
+        let fix = subject.flatMap { subjectFixes[$0] }
+        var memory = memories[activity] ?? Memory(filter: PositionFilter(rules: rules, startingAt: fix))
+        guard memory.isNew(event) else { return }
+        merge(detail?.contentState, into: &state, memory: &memory, isPosition: false)
+        switch detail?.target {
+        case .updateToken?, .channel?:
             state.hasTarget = true
-            state.isFrequent = state.isFrequent || event["frequentUpdates"] == .bool(true)
+            // A start that comes again changes nothing that the phone shows.
+            if !isRepeated { state.shownAtBegin = state.contentState }
+        case .startToken?, .user?: state.hasTarget = true
+        default: if hasEarlyToken.contains(activity) { state.hasTarget = true }
         }
-        patch(&state, event, activity: activity, isPosition: false)
-        if event["type"]?.asString == "activity.ended" { state.ending = ending(of: event) }
+        state.isFrequent = state.isFrequent || detail?.frequentUpdates == true
+        state.beganAtMilliseconds = state.beganAtMilliseconds ?? event.timestampMilliseconds
+        if let subject, !isRepeated {
+            followers[subject, default: []].append(activity)
+            state.position = fix?.coordinate
+        }
         finalStates[activity] = state
+        memories[activity] = memory
     }
 
-    /// The first event of an unknown activity begins it.
-    private func begun() -> FinalState? { FinalState() }
-
-    private mutating func patch(_ state: inout FinalState, _ event: JSONObject, activity: String, isPosition: Bool) {
-        var patch = event["contentState"]?.asObject ?? JSONObject()
-        if let status = event["status"] { patch["status"] = status }
-        state.contentState.apply(patch)
-        let names = patch.members.map(\.name)
-        if isPosition {
-            for name in names where !(statusFields[activity]?.contains(name) ?? false) {
-                let path = FieldPath(names: [name])
-                if !state.rideAlongFields.contains(path) { state.rideAlongFields.append(path) }
+    private mutating func change(_ activity: String, _ event: borrowing Event, nowMilliseconds: Int64) {
+        guard finalStates[activity] != nil || event.kind == .position || event.kind == .status else {
+            // Nothing began it: a token waits for its start, an end is nobody's.
+            if event.kind == .token { hasEarlyToken.insert(activity) }
+            return
+        }
+        var state = finalStates[activity] ?? FinalState()
+        var memory = memories[activity] ?? Memory(filter: PositionFilter(rules: rules))
+        if finalStates[activity] == nil { state.hasTarget = hasEarlyToken.contains(activity) }
+        guard state.ending == nil, memory.isNew(event) else { return }
+        state.beganAtMilliseconds = state.beganAtMilliseconds ?? nowMilliseconds
+        if event.kind == .position {
+            let fixes = memory.filter.take(PositionFilter.Fix(event), nowMilliseconds: nowMilliseconds)
+            // What begins nothing leaves no trace.
+            if fixes.isEmpty, finalStates[activity] == nil { return }
+            for fix in fixes {
+                state.position = fix.coordinate
+                merge(fix.contentState, into: &state, memory: &memory, isPosition: true)
             }
         } else {
-            statusFields[activity, default: []].formUnion(names)
+            merge(event.detail?.contentState, into: &state, memory: &memory, isPosition: false)
+            if event.kind == .token { state.hasTarget = true }
+            state.isFrequent = state.isFrequent || event.detail?.frequentUpdates == true
+            if event.kind == .activityEnded { state.ending = FinalState.Ending(event.detail?.dismissal) }
+        }
+        finalStates[activity] = state
+        memories[activity] = memory
+    }
+
+    private mutating func remember(_ subject: String, _ event: borrowing Event, nowMilliseconds: Int64) {
+        let fix = PositionFilter.Fix(event)
+        let isUsable = rules.map { PositionFilter.isUsable(fix, rules: $0, nowMilliseconds: nowMilliseconds) } ?? true
+        guard isUsable, fix.timestampMilliseconds > subjectFixes[subject]?.timestampMilliseconds ?? .min else { return }
+        subjectFixes[subject] = fix
+    }
+
+    private func merge(_ patch: JSONObject?, into state: inout FinalState, memory: inout Memory, isPosition: Bool) {
+        guard let patch else { return }
+        state.contentState.apply(patch)
+        let names = patch.members.map(\.name)
+        guard isPosition else {
+            memory.statusFields.formUnion(names)
             state.rideAlongFields.removeAll { names.contains($0.names[0]) }
+            return
+        }
+        for name in names where !memory.statusFields.contains(name) {
+            let path = FieldPath(names: [name])
+            if !state.rideAlongFields.contains(path) { state.rideAlongFields.append(path) }
         }
     }
+}
 
-    private func place(of event: JSONObject) -> Place? {
-        guard let latitude = event["latitude"]?.asDouble, let longitude = event["longitude"]?.asDouble,
-            let timestamp = event["timestamp"]?.asDouble
-        else { return nil }
-        return Place(
-            coordinate: Coordinate(latitude: latitude, longitude: longitude), timestampSeconds: timestamp)
+extension FinalStateBuilder.Memory {
+    /// Whether the producer's id is not among the last 16; remembers it.
+    fileprivate mutating func isNew(_ event: borrowing Event) -> Bool {
+        guard event.eventIdentifierHash != 0 else { return true }
+        guard !eventHashes.contains(event.eventIdentifierHash) else { return false }
+        eventHashes.append(event.eventIdentifierHash)
+        if eventHashes.count > 16 { eventHashes.removeFirst() }
+        return true
     }
+}
 
-    private func ending(of event: JSONObject) -> FinalState.Ending {
-        switch event["dismissalDate"] {
-        case .string("immediate")?: .immediate
-        case .number(let seconds)?: .at(milliseconds: Int64(seconds.double * 1_000))
-        default: .plain
+extension PositionFilter.Fix {
+    init(_ event: borrowing Event) {
+        self.init(
+            coordinate: event.position.coordinate, timestampMilliseconds: event.timestampMilliseconds,
+            accuracyMeters: event.position.accuracyMeters, contentState: event.detail?.contentState)
+    }
+}
+
+extension FinalState.Ending {
+    init(_ dismissal: Dismissal?) {
+        switch dismissal {
+        case .immediate?: self = .immediate
+        case .at(let milliseconds)?: self = .at(milliseconds: milliseconds)
+        case nil: self = .plain
         }
     }
 }

@@ -1,4 +1,4 @@
-import CMicrohttpd
+import HTTP1
 import Telemetry
 
 /// Answers the control port: `GET /journal`, `GET /state`, `GET /tokens`, `POST /faults`.
@@ -9,64 +9,26 @@ final class ControlRequests: Sendable {
         self.shared = shared
     }
 
-    struct Answer {
-        var status: UInt32 = 200
-        var contentType = "application/json"
-        var body: [UInt8]
-    }
-
-    /// A body on its way in.
-    private final class Upload {
-        var bytes: [UInt8] = []
-        static let maxBytes = 65_536
-    }
-
-    static let handle: MHD_AccessHandlerCallback = { context, connection, url, method, _, data, dataCount, state in
-        guard let context, let connection, let url, let method, let dataCount, let state else { return MHD_Result.NO }
-        // libmicrohttpd calls once for the head, then for parts of the body, then once more; `state` is ours from call to call.
-        guard let raw = state.pointee else {
-            state.pointee = Unmanaged.passRetained(Upload()).toOpaque()
-            return MHD_Result.YES
-        }
-        let upload = Unmanaged<Upload>.fromOpaque(raw)
-        if dataCount.pointee > 0 {
-            let bytes = UnsafeRawBufferPointer(start: data, count: dataCount.pointee)
-            upload.takeUnretainedValue().bytes += bytes
-            dataCount.pointee = 0
-            return upload.takeUnretainedValue().bytes.count <= Upload.maxBytes ? MHD_Result.YES : MHD_Result.NO
-        }
-        state.pointee = nil
-        let body = upload.takeRetainedValue().bytes
-        let requests = Unmanaged<ControlRequests>.fromOpaque(context).takeUnretainedValue()
-        let answer = requests.answer(method: String(cString: method), path: String(cString: url), body: body)
-        return ControlRequests.queue(answer, on: connection)
-    }
-
-    private static func queue(_ answer: Answer, on connection: OpaquePointer) -> MHD_Result {
-        var body = answer.body
-        let response = MHD_create_response_from_buffer(body.count, &body, MHD_ResponseMemoryMode.RESPMEM_MUST_COPY)
-        defer { MHD_destroy_response(response) }
-        MHD_add_response_header(response, "content-type", answer.contentType)
-        return MHD_queue_response(connection, answer.status, response)
-    }
-
-    func answer(method: String, path: String, body: [UInt8]) -> Answer {
-        switch (method, path) {
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        switch (request.method, request.path) {
         case ("GET", "/journal"):
             // The lock is held for a copy of the array's reference alone; the lines are written outside.
             let journal = shared.core.withLock { $0.journal }
-            return Answer(contentType: "application/jsonl", body: journal.lines())
-        case ("GET", "/state"): return Answer(body: JSONDocument.bytes(of: .object(state())))
-        case ("GET", "/tokens"): return Answer(contentType: "application/jsonl", body: tokens())
-        case ("POST", "/faults"): return changeFaults(body)
+            return HTTPResponse(contentType: "application/jsonl", body: journal.lines())
+        case ("GET", "/state"): return json(state())
+        case ("GET", "/tokens"): return HTTPResponse(contentType: "application/jsonl", body: tokens())
+        case ("POST", "/faults"): return changeFaults(request.body)
         default:
             return problem(404, "there are GET /journal, GET /state, GET /tokens and POST /faults")
         }
     }
 
-    private func problem(_ status: UInt32, _ text: String) -> Answer {
-        let object = JSONObject(uniqueMembers: [.init(name: "error", value: .string(text))])
-        return Answer(status: status, body: JSONDocument.bytes(of: .object(object)))
+    private func json(_ object: JSONObject, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(status: status, contentType: "application/json", body: JSONDocument.bytes(of: .object(object)))
+    }
+
+    private func problem(_ status: Int, _ text: String) -> HTTPResponse {
+        json(JSONObject(uniqueMembers: [.init(name: "error", value: .string(text))]), status: status)
     }
 
     private func state() -> JSONObject {
@@ -108,7 +70,7 @@ final class ControlRequests: Sendable {
         return lines
     }
 
-    private func changeFaults(_ body: [UInt8]) -> Answer {
+    private func changeFaults(_ body: [UInt8]) -> HTTPResponse {
         guard var settings = JSONDocument.parse(body)?.asObject else { return problem(400, "a JSON object is needed") }
         var orders: [SimulatorShared.Order] = [.faultsChanged]
         if let value = settings["drain"] {
@@ -128,7 +90,7 @@ final class ControlRequests: Sendable {
                 return core.faults
             }
             for order in orders { shared.order(order) }
-            return Answer(body: JSONDocument.bytes(of: .object(faults.json)))
+            return json(faults.json)
         } catch {
             return problem(400, error.description)
         }

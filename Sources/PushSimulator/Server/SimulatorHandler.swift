@@ -2,21 +2,6 @@ import HTTP2
 
 /// The loop side of the simulator: takes requests from HTTP/2 to the core and answers back, and works the levers. Lives on the loop's thread.
 final class SimulatorHandler: ServerHandler {
-    /// A connection with what the face remembers of it.
-    final class Peer {
-        let connection: ServerConnection
-        var face = FaceConnection()
-        var highestProcessedStream: Int32 = 0
-        var lastRequestMilliseconds: Int64
-        /// Answers that may still be under way when the connection breaks: entry numbers, the newest last.
-        var recentAnswers: [(number: Int, atMilliseconds: Int64)] = []
-
-        init(_ connection: ServerConnection, nowMilliseconds: Int64) {
-            self.connection = connection
-            lastRequestMilliseconds = nowMilliseconds
-        }
-    }
-
     /// What the loop holds of the handler, for as long as it runs: the loop never gives back what it was given.
     private final class Door {
         var handler: SimulatorHandler?
@@ -27,13 +12,11 @@ final class SimulatorHandler: ServerHandler {
         case reset(ServerConnection)
     }
 
-    /// How long an answer counts as under way.
-    private static let answerFlightMilliseconds: Int64 = 1_000
     private static let tickMilliseconds: Int64 = 20
 
     let shared: SimulatorShared
     let loop: EventLoop
-    private(set) var peers: [UInt64: Peer] = [:]
+    private(set) var peers: [UInt64: SimulatorPeer] = [:]
     private let door = Door()
     private var server: Server?
     private var delays: DelayLine<Delayed>?
@@ -85,6 +68,7 @@ final class SimulatorHandler: ServerHandler {
         // Token authentication: one stream until the first accepted provider token.
         options.maxConcurrentStreams = 1
         options.maximumBodyBytes = maxBodyBytes
+        options.refusal = shared.options.sendsAwayOverLimit ? .goAway : .refuseStream
         options.streamWindowBytes = faults.streamWindowBytes
         options.withholdsWindowUpdates = faults.withholdsWindowUpdates
         options.headerTableBytes = faults.headerTableBytes
@@ -104,7 +88,7 @@ final class SimulatorHandler: ServerHandler {
     }
 
     override func opened(_ connection: ServerConnection) {
-        peers[connection.identifier] = Peer(connection, nowMilliseconds: loop.nowMilliseconds)
+        peers[connection.identifier] = SimulatorPeer(connection, nowMilliseconds: loop.nowMilliseconds)
         shared.connectionCount.store(peers.count, ordering: .relaxed)
         if shared.core.withLock({ $0.faults.isBlackHole }) { connection.isBlackHole = true }
     }
@@ -165,10 +149,7 @@ final class SimulatorHandler: ServerHandler {
         switch processed.delivery {
         case .whole:
             respond(request, processed.answer)
-            peer.recentAnswers.removeAll {
-                $0.atMilliseconds < loop.nowMilliseconds - SimulatorHandler.answerFlightMilliseconds
-            }
-            peer.recentAnswers.append((processed.number, loop.nowMilliseconds))
+            peer.answered(processed.number, nowMilliseconds: loop.nowMilliseconds)
         case .resetBefore:
             reset(request.connection)
         case .resetAmid:
@@ -226,7 +207,7 @@ final class SimulatorHandler: ServerHandler {
         }
     }
 
-    private func drain(_ peer: Peer, _ drain: Drain) {
+    private func drain(_ peer: SimulatorPeer, _ drain: Drain) {
         let connection = peer.connection
         let lowest = max(peer.highestProcessedStream, 0)
         // A client's streams have odd numbers.
@@ -258,13 +239,10 @@ final class SimulatorHandler: ServerHandler {
     /// What was answered a moment ago may have died on its way.
     private func loseAnswers(on connection: ServerConnection) {
         guard let peer = peers[connection.identifier] else { return }
-        let sinceMilliseconds = loop.nowMilliseconds - SimulatorHandler.answerFlightMilliseconds
+        let underWay = peer.takeAnswersUnderWay(nowMilliseconds: loop.nowMilliseconds)
         shared.core.withLock { core in
-            for answer in peer.recentAnswers where answer.atMilliseconds >= sinceMilliseconds {
-                core.journal.amend(answer.number, .fate(.lost))
-            }
+            for number in underWay { core.journal.amend(number, .fate(.lost)) }
         }
-        peer.recentAnswers = []
     }
 
     // MARK: - Time

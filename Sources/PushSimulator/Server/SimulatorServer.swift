@@ -1,4 +1,5 @@
 import Glibc
+import HTTP1
 import HTTP2
 import Synchronization
 import Telemetry
@@ -28,6 +29,8 @@ public final class SimulatorServer: Sendable {
         public var idleMilliseconds: Int64?
         /// New connections from one address beyond this many a minute are closed at once; nil is off.
         public var maxConnectionsPerMinute: Int?
+        /// Streams above the announced and acknowledged limit: GOAWAY instead of `REFUSED_STREAM`.
+        public var sendsAwayOverLimit = false
         public var seed: UInt64 = 1
         /// Called on the simulator's thread when a phone tells its app an update token.
         public var onTokenReport: (@Sendable (PhoneModel.TokenReport) -> Void)?
@@ -47,7 +50,7 @@ public final class SimulatorServer: Sendable {
     private struct Running: Sendable {
         let thread: LoopThread
         let port: UInt16
-        let control: ControlServer?
+        let control: HTTPListener?
     }
 
     /// - Throws: `SimulatorFault` where no certificate, key or file can be made.
@@ -101,7 +104,12 @@ public final class SimulatorServer: Sendable {
         do throws(SimulatorFault) {
             let port = try handover.take().get()
             let control = try options.controlPort.map { port throws(SimulatorFault) in
-                try ControlServer(port: port, shared: shared)
+                let requests = ControlRequests(shared: shared)
+                do throws(ListenFault) {
+                    return try HTTPListener(port: port) { requests.answer($0) }
+                } catch {
+                    throw SimulatorFault(problem: error.description)
+                }
             }
             running.withLock { $0 = Running(thread: thread, port: port, control: control) }
             return port

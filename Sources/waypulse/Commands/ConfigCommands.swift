@@ -23,10 +23,11 @@ enum ConfigShowCommand: Command {
     ]
     static let details =
         "Flags go before environment variables (WAYPULSE_PACING_DEADBAND_METERS), those before the file, the file before the defaults."
-    static let flags: [Flag] = [.config, .set]
+    static let flags: [Flag] = [.config, .set, .json]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
-        Console.print(try arguments.configuration().shown)
+        let configuration = try arguments.configuration()
+        Console.print(arguments.has(.json) ? configuration.shownAsJSON : configuration.shown)
         return .success
     }
 }

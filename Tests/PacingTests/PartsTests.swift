@@ -1,0 +1,152 @@
+import Telemetry
+import Testing
+
+@testable import Pacing
+
+@Suite("SHA-1 and UUIDs")
+struct SHA1Tests {
+    private func hex(_ text: String) -> String {
+        SHA1.digest(Array(text.utf8)).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    @Test("the vectors of FIPS 180")
+    func vectors() {
+        #expect(hex("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+        #expect(hex("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d")
+        #expect(
+            hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
+                == "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
+        #expect(hex(String(repeating: "a", count: 1_000)) == "291e9a6c66994949b57ba5e650361e98fc36b1ba")
+    }
+
+    @Test("the example of RFC 9562: www.example.com in the DNS name space")
+    func example() {
+        let dns = APNsIdentifier(high: 0x6BA7_B810_9DAD_11D1, low: 0x80B4_00C0_4FD4_30C8)
+        let identifier = APNsIdentifier(nameSpace: dns, name: Array("www.example.com".utf8))
+        #expect(identifier.description == "2ed6657d-e927-568b-95e1-2665a8aea6a2")
+    }
+}
+
+@Suite("The table of ids")
+struct IdentifierTableTests {
+    @Test("finds what is in it and nothing else, over growth and removal")
+    func random() {
+        var random = SeededGenerator(seed: 11)
+        var table = IdentifierTable(seed: 99)
+        var expected: [String: UInt32] = [:]
+        var free: [UInt32] = Array((0..<3_000).reversed())
+        for _ in 0..<20_000 {
+            var name = "id-\(Int.random(in: 0..<3_000, using: &random))"
+            let found = name.withUTF8 { table.find(UnsafeRawBufferPointer($0)) }
+            if found != expected[name] { Issue.record("\(name)") }
+            if let found, random.chance(0.4) {
+                table.remove(index: found)
+                expected[name] = nil
+                free.append(found)
+            } else if found == nil, let index = free.popLast() {
+                name.withUTF8 { table.insert(UnsafeRawBufferPointer($0), index: index) }
+                expected[name] = index
+            }
+        }
+        #expect(table.count == expected.count)
+        for (name, index) in expected {
+            var name = name
+            #expect(name.withUTF8 { table.find(UnsafeRawBufferPointer($0)) } == index)
+            #expect(table.withName(ofIndex: index) { String(decoding: $0, as: UTF8.self) } == name)
+        }
+    }
+
+    @Test("the seed changes the hash")
+    func seeds() {
+        let one = IdentifierTable(seed: 1)
+        let two = IdentifierTable(seed: 2)
+        "ride-1".utf8.withContiguousStorageIfAvailable {
+            let bytes = UnsafeRawBufferPointer($0)
+            #expect(one.hash(of: bytes) != two.hash(of: bytes))
+        }
+    }
+}
+
+@Suite("The timing wheel")
+struct TimingWheelTests {
+    /// Against a sorted list: random arming, moving, disarming and advancing, over milliseconds and over years.
+    @Test("fires everything at its time, in order of due time, then of start", arguments: 0..<20)
+    func againstSortedList(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let count = 200
+        let states = UnsafeMutablePointer<ActivityState>.allocate(capacity: count)
+        defer { states.deallocate() }
+        states.initialize(repeating: ActivityState(), count: count)
+        for index in 0..<count { states[index].startOrder = UInt64((index * 7919) % count) }
+        var wheel = TimingWheel()
+        var expected: [UInt32: Int64] = [:]
+        var now = EventBuilder.epochMilliseconds
+        var batch: [UInt32] = []
+        for _ in 0..<2_000 {
+            let index = UInt32.random(in: 0..<UInt32(count), using: &random)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1:
+                wheel.disarm(index, states)
+                let reach = [3, 100, 5_000, 200_000, 40_000_000_000].randomElement(using: &random)! as Int64
+                let due = now + Int64.random(in: -2...reach, using: &random)
+                wheel.arm(index, dueMilliseconds: due, states)
+                expected[index] = due
+            case 2:
+                wheel.disarm(index, states)
+                expected[index] = nil
+            default:
+                now += [0, 1, 50, 3_000, 100_000].randomElement(using: &random)! as Int64
+                var fired: [UInt32] = []
+                while wheel.popDue(nowMilliseconds: now, states, into: &batch) { fired += batch }
+                let due = expected.filter { $0.value <= now }.map(\.key).sorted {
+                    (expected[$0]!, states[Int($0)].startOrder) < (expected[$1]!, states[Int($1)].startOrder)
+                }
+                #expect(fired == due, "seed \(seed)")
+                for index in fired { expected[index] = nil }
+            }
+            if let next = wheel.nextDueMilliseconds, let least = expected.values.min() { #expect(next <= least) }
+            #expect((wheel.nextDueMilliseconds == nil) == expected.isEmpty)
+        }
+    }
+
+    @Test("without disarming, the next due time is exact")
+    func nextDue() {
+        let states = UnsafeMutablePointer<ActivityState>.allocate(capacity: 3)
+        defer { states.deallocate() }
+        states.initialize(repeating: ActivityState(), count: 3)
+        var wheel = TimingWheel()
+        let dues: [Int64] = [1_773_000_015_000, 1_773_000_000_001, 1_773_028_800_000]
+        for (index, due) in dues.enumerated() { wheel.arm(UInt32(index), dueMilliseconds: due, states) }
+        var batch: [UInt32] = []
+        for index in [1, 0, 2] {
+            let due = dues[index]
+            #expect(wheel.nextDueMilliseconds == due)
+            #expect(!wheel.popDue(nowMilliseconds: due - 1, states, into: &batch))
+            #expect(wheel.popDue(nowMilliseconds: due, states, into: &batch))
+            #expect(batch == [UInt32(index)])
+        }
+        #expect(wheel.nextDueMilliseconds == nil)
+    }
+}
+
+@Suite("Layout")
+struct LayoutTests {
+    @Test("the state of an activity fits two cache lines")
+    func stateSize() {
+        #expect(MemoryLayout<ActivityState>.stride <= 128)
+    }
+
+    @Test("names are those of the spec, reasons in the order of its table")
+    func names() {
+        #expect(Decision.allCases.map(\.name).contains("after_end"))
+        #expect(Set(Decision.allCases.map(\.name)).count == Decision.allCases.count)
+        #expect(
+            Reasons(rawValue: 0x1FF).names == [
+                "started", "status", "alert", "distance", "drift", "content", "retarget", "refresh", "ended",
+            ])
+        #expect(([.ended, .started] as Reasons).names == ["started", "ended"])
+    }
+}
