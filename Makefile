@@ -31,9 +31,11 @@ build: dependencies-build
 release: dependencies-build
 	$(SWIFT) build $(RELEASE) --product waypulse
 
-## Measures what benchmarks/README.md states
-bench: release
-	benchmarks/run
+## Measures what benchmarks/README.md states and writes it there; ONLY=decode (pacing, lane, dispatch, path) measures that and writes nothing
+ONLY =
+bench: dependencies-bench swift-found
+	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(PYTHON) benchmarks/run $(if $(ONLY),--only $(ONLY),--write-page)
 
 ## Fuzzes the decoder with MESSAGES messages, drawn from SEED on
 MESSAGES = 20000000
@@ -78,10 +80,12 @@ fresh-machine: swift-found
 clean: swift-found
 	$(SWIFT) package clean
 
-.PHONY: dependencies-build dependencies-test swift-found
+.PHONY: dependencies-build dependencies-test dependencies-bench swift-found
 dependencies-build: swift-found
 	@Tests/Scripts/install_dependencies build
 dependencies-test:
 	@Tests/Scripts/install_dependencies test
+dependencies-bench:
+	@Tests/Scripts/install_dependencies bench
 swift-found:
 	@Tests/Scripts/find_swift >/dev/null

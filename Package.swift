@@ -54,6 +54,17 @@ let package = Package(
                     "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
+        ]
+        // Measures the rest; no part of what is shipped.
+        + [
+            .target(name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson")]),
+            .executableTarget(
+                name: "waypulse-bench",
+                dependencies: [
+                    "CBenchmarks", "CLinux", "PushSimulator", "Pipeline", "Streams", "Delivery", "HTTP2", "Flow",
+                    "LiveActivities", "Pacing", "Telemetry", "Instruments",
+                ],
+                exclude: ["README.md"]),
         ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
