@@ -84,6 +84,9 @@ public final class Shard {
         }
     }
 
+    /// Activities in memory, ended ones included; asked at any time.
+    public var activityCount: Int { activities.count }
+
     /// Counted afresh: it walks over all activities, so ask for it once in a while.
     public var statistics: ShardStatistics {
         var statistics = ShardStatistics()

@@ -37,6 +37,19 @@ struct ToldPosition {
 
     /// Whether both write the same.
     func writesSame(as other: ToldPosition, _ fields: [PositionField]) -> Bool {
-        fields.allSatisfy { value(of: $0.source) == other.value(of: $0.source) }
+        fields.allSatisfy { field in
+            switch field.source {
+            // Asked of every position: the numbers that the texts would be made from.
+            case .latitude: ToldPosition.writesSame(fix.latitude, other.fix.latitude)
+            case .longitude: ToldPosition.writesSame(fix.longitude, other.fix.longitude)
+            default: value(of: field.source) == other.value(of: field.source)
+            }
+        }
+    }
+
+    /// NaN is no position, and writes nothing.
+    private static func writesSame(_ left: Double, _ right: Double) -> Bool {
+        guard !left.isNaN, !right.isNaN else { return left.isNaN && right.isNaN }
+        return DecimalText.hundredThousandths(left) == DecimalText.hundredThousandths(right)
     }
 }

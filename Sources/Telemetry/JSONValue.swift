@@ -56,6 +56,14 @@ public struct JSONNumber: Equatable, Sendable {
 
 extension String {
     public func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        // Several times as fast as `utf8.elementsEqual`: copies of native strings cost nothing, and their bytes lie in a row.
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                for place in left.indices where left[place] != right[place] { return false }
+                return true
+            }
+        }
     }
 }

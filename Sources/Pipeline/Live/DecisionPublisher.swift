@@ -16,7 +16,7 @@ struct DecisionPublisher {
         var activities = 0
         for shard in lane.eachShard {
             totals.add(shard.decisions)
-            activities += shard.statistics.activities
+            activities += shard.activityCount
         }
         for (decision, label) in zip(Decision.allCases, LaneInstruments.DecisionLabel.allCases)
         where totals[decision] > published[decision] {
