@@ -9,7 +9,7 @@ RELEASE_TESTS = $(RELEASE) -Xswiftc -enable-testing
 # The checks run on Debian's Python, which is what has Debian's jsonschema.
 PYTHON = /usr/bin/python3
 
-.PHONY: demo test build release bench fuzz simulate format lint check-scripts defects fresh-machine clean
+.PHONY: demo test build release bench fuzz simulate plan-model format lint check-scripts defects fresh-machine clean
 
 ## A few hundred deliveries through everything, over TLS to the bundled simulator, in about half a minute
 demo: release
@@ -19,7 +19,9 @@ demo: release
 test: lint check-scripts build release
 	$(SWIFT) test --parallel $(CHECKED)
 	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
+	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
+	Tests/Scripts/check_plan_model .build/release/waypulse
 
 ## Debug build, warnings are errors
 build: dependencies-build
@@ -29,9 +31,11 @@ build: dependencies-build
 release: dependencies-build
 	$(SWIFT) build $(RELEASE) --product waypulse
 
-## Measures what benchmarks/README.md states
-bench: release
-	benchmarks/run
+## Measures what benchmarks/README.md states and writes it there; ONLY=decode (pacing, lane, dispatch, path) measures that and writes nothing
+ONLY =
+bench: dependencies-bench swift-found
+	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(PYTHON) benchmarks/run $(if $(ONLY),--only $(ONLY),--write-page)
 
 ## Fuzzes the decoder with MESSAGES messages, drawn from SEED on
 MESSAGES = 20000000
@@ -43,6 +47,11 @@ fuzz: dependencies-build
 SEEDS = 100000
 simulate: dependencies-build
 	WAYPULSE_SIMULATION_SEEDS=$(SEEDS) WAYPULSE_SIMULATION_SEED=$(SEED) $(SWIFT) test $(RELEASE_TESTS) --filter FaultSimulation
+
+## Compares plan with the reference model on the recordings of SEEDS (A..B)
+plan-model: SEEDS = 1..2000
+plan-model: release
+	Tests/Scripts/check_plan_model .build/release/waypulse $(SEEDS)
 
 ## Writes the sources as the formatter wants them
 format: swift-found
@@ -58,7 +67,7 @@ lint: dependencies-test swift-found
 
 ## The checks that can fail are shown to fail
 check-scripts: dependencies-test
-	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern 'test_*.py'
+	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern test_scripts.py
 
 ## Plants defects in a copy of the sources and expects the demo to find each
 defects: dependencies-test swift-found
@@ -71,10 +80,12 @@ fresh-machine: swift-found
 clean: swift-found
 	$(SWIFT) package clean
 
-.PHONY: dependencies-build dependencies-test swift-found
+.PHONY: dependencies-build dependencies-test dependencies-bench swift-found
 dependencies-build: swift-found
 	@Tests/Scripts/install_dependencies build
 dependencies-test:
 	@Tests/Scripts/install_dependencies test
+dependencies-bench:
+	@Tests/Scripts/install_dependencies bench
 swift-found:
 	@Tests/Scripts/find_swift >/dev/null

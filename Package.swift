@@ -1,6 +1,9 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+/// Defects that the fault simulation must find: no release build contains them.
+let plantedDefects = SwiftSetting.define("PLANTED_DEFECTS", .when(configuration: .debug))
+
 /// One line a module, in reading order. A module may import only what stands here, and nothing here points upwards.
 let package = Package(
     name: "waypulse",
@@ -51,6 +54,17 @@ let package = Package(
                     "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
+        ]
+        // Measures the rest; no part of what is shipped.
+        + [
+            .target(name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson")]),
+            .executableTarget(
+                name: "waypulse-bench",
+                dependencies: [
+                    "CBenchmarks", "CLinux", "PushSimulator", "Pipeline", "Streams", "Delivery", "HTTP2", "Flow",
+                    "LiveActivities", "Pacing", "Telemetry", "Instruments",
+                ],
+                exclude: ["README.md"]),
         ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
@@ -63,7 +77,11 @@ func systemLibrary(_ name: String, pkgConfig: String, debian: String) -> Target 
 /// - Parameter tests: what its tests may import besides, from wherever it stands.
 func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.Dependency] = []) -> [Target] {
     [
-        .target(name: name, dependencies: imports, exclude: ["README.md"]),
-        .testTarget(name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests),
+        .target(
+            name: name, dependencies: imports, exclude: ["README.md"],
+            swiftSettings: ["Pacing", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
+        .testTarget(
+            name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,
+            swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),
     ]
 }

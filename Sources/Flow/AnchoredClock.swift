@@ -36,6 +36,11 @@ public struct AnchoredClock: Sendable {
         {
             steps += 1
             slewUntilOffsetMilliseconds = target
+        } else if ahead >= -AnchoredClock.toleranceMilliseconds,
+            let goal = slewUntilOffsetMilliseconds, goal < target - AnchoredClock.toleranceMilliseconds
+        {
+            // The wall clock came back before it had been followed.
+            slewUntilOffsetMilliseconds = nil
         }
         newestNowMilliseconds = max(newestNowMilliseconds, newestMonotonicMilliseconds + offsetMilliseconds)
         return Instant(nowMilliseconds: newestNowMilliseconds, wallMilliseconds: wallMilliseconds)

@@ -131,11 +131,7 @@ extension Lane {
         var tries = flight.tries
         tries.count(reaction)
         let update = flight.update
-        shards[flight.shard].settle(
-            update.ticket,
-            .retry(
-                notBeforeMilliseconds: holdsNewer ? .max : moment.pacing.nowMilliseconds, holdsNewer: holdsNewer),
-            at: moment.pacing)
+        shards[flight.shard].settle(update.ticket, .retry(holdsNewer: holdsNewer), at: moment.pacing)
         pools[update.pool].retries.add(
             RetryQueue.Waiting(
                 ticket: update.ticket, shard: flight.shard, isUrgent: update.isUrgent, tries: tries,

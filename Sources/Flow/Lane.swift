@@ -117,6 +117,8 @@ public final class Lane {
     // MARK: What can be seen from outside
 
     public var inFlightCount: Int { inFlight.count }
+    /// Streams that count as in use, over all links.
+    package var outstandingStreams: Int { pools.reduce(0) { $0 + $1.links.reduce(0) { $0 + $1.outstanding } } }
     /// Updates that wait to be sent again.
     public var retryCount: Int { pools.reduce(0) { $0 + $1.retries.count } }
     public var eachShard: some Sequence<Shard> { shards }

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// Tells systemd how the service is doing: one datagram to `$NOTIFY_SOCKET` (sd_notify(3)); without that variable it does nothing.

@@ -19,6 +19,8 @@ final class ActivityRecord {
     var lacksStart = false
     var hasBeenSent = false
     var hadTarget = false
+    /// `plan` alone: it began without a start, and so has a target throughout this life.
+    var isTargetAssumed = false
     var endedAtMilliseconds = Int64.min
     var endSentAtMilliseconds = Int64.min
     var lastEventAtMilliseconds = Int64.min

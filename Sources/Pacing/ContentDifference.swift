@@ -24,6 +24,8 @@ struct ContentDifference: OptionSet {
         latest.forEachDifference(from: shown) { path, newer, older in
             switch rules.fieldClass(of: path, written: written) {
             case .own: break
+            // A value where an object stands once the fields below it are written: the phone never sees it.
+            case _ where rules.writes(below: path, written: written): break
             case .discrete: difference.insert(.discrete)
             case .tolerance(let tolerance):
                 difference.insert(isDrift(newer, older, tolerance: tolerance) ? .drift : .withinTolerance)

@@ -4,8 +4,8 @@ import Telemetry
 final class Flight {
     enum Phase: Equatable {
         case inFlight
-        /// Waits for a retry. `holdsNewer`: so does newer content.
-        case waiting(notBeforeMilliseconds: Int64, holdsNewer: Bool)
+        /// Waits until `retake` asks for it. `holdsNewer`: so does newer content.
+        case waiting(holdsNewer: Bool)
         /// Its time has come, but something newer or the timestamp stood in the way: it leaves by `take`, if nothing newer does.
         case lapsed
     }
@@ -20,7 +20,8 @@ final class Flight {
     /// Fields that a `status` or `activity.started` had set, of which it tells.
     let setFields: [FieldPath]
     let wasRetargeting: Bool
-    let before: Snapshot
+    /// As of the newest attempt.
+    var before: Snapshot
     /// To tell whether the bucket was switched meanwhile.
     let bucketAfter: CadenceBucket
 
@@ -57,15 +58,16 @@ struct Snapshot {
     let hadEventSinceSend: Bool
     let lastTimestampSeconds: Int64
     let lifeStartMilliseconds: Int64?
+    /// As of the first attempt.
     let hadBeenSent: Bool
 
-    init(_ record: ActivityRecord, _ state: UnsafeMutablePointer<ActivityState>) {
+    init(_ record: ActivityRecord, _ state: UnsafeMutablePointer<ActivityState>, hadBeenSent: Bool? = nil) {
         bucket = record.bucket
         lastSentAtMilliseconds = record.lastSentAtMilliseconds
         quietUntilMilliseconds = state.pointee.quietUntilMilliseconds
         hadEventSinceSend = state.pointee.flags.contains(.hasEventSinceSend)
         lastTimestampSeconds = record.lastTimestampSeconds
         lifeStartMilliseconds = record.lifeStartMilliseconds
-        hadBeenSent = record.hasBeenSent
+        self.hadBeenSent = hadBeenSent ?? record.hasBeenSent
     }
 }

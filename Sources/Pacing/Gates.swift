@@ -12,18 +12,27 @@ enum Opening: Equatable {
 struct Gates {
     /// How far the aps timestamp may run ahead of the wall clock.
     static let timestampLeadMilliseconds: Int64 = 5_000
+    /// A wall clock that was set back may be put right at any time, and no event says so.
+    static let longestTimestampWaitMilliseconds: Int64 = 60_000
 
     let record: ActivityRecord
     let rules: PacingRules
     let moment: Instant
+    #if PLANTED_DEFECTS
+        var endOvertakes = false
+    #endif
 
     /// For an update that is judged urgent or routine; an end has its own rules.
     func opening(isUrgent: Bool) -> Opening {
         var opens = max(moment.nowMilliseconds, timestampOpens)
         if let flight = record.flight {
             switch flight.phase {
-            case .inFlight: return .shut
-            case .waiting(let notBefore, let holdsNewer): if holdsNewer { opens = max(opens, notBefore) }
+            case .inFlight:
+                #if PLANTED_DEFECTS
+                    if endOvertakes, record.isEnding { break }
+                #endif
+                return .shut
+            case .waiting(let holdsNewer): if holdsNewer { return .shut }
             case .lapsed: break
             }
         }
@@ -40,7 +49,8 @@ struct Gates {
     private var timestampOpens: Int64 {
         guard record.lastTimestampSeconds > .min else { return moment.nowMilliseconds }
         let least = (record.lastTimestampSeconds + 1) * 1000 - Gates.timestampLeadMilliseconds
-        return moment.nowMilliseconds + max(0, least - moment.wallMilliseconds)
+        let wait = min(max(0, least - moment.wallMilliseconds), Gates.longestTimestampWaitMilliseconds)
+        return moment.nowMilliseconds + wait
     }
 
     private var lastSent: Int64? {

@@ -44,6 +44,13 @@ final class PacingRules: Sendable {
         return found
     }
 
+    /// Whether the engine writes a field below `path`, which is an object then, whatever the producer wrote there.
+    func writes(below path: FieldPath, written: PositionSources) -> Bool {
+        let isAbove = { (field: FieldPath) in path.covers(field) && path.names.count < field.names.count }
+        return isAbove(settings.sequenceField)
+            || settings.positionFields.contains { written.contains(.of($0.source)) && isAbove($0.field) }
+    }
+
     /// How far the phone may be wrong, given how sure either position is.
     func thresholdMeters(latest: Fix, shown: Fix) -> Double {
         let deadband = settings.deadbandMeters

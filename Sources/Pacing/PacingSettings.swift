@@ -90,11 +90,16 @@ public struct ShardSettings: Sendable {
     public var apps: [String]
     /// In `plan` an activity that began without `activity.started` has a target from its first event.
     public var planTargets: Bool
+    /// In `plan` no credit is ever missing: all leave from one pool, in the order in which they became possible.
+    public var keepsOrderOfRelease = false
     /// Schema check of a merged content-state; nil where it fits.
     public var check: @Sendable (_ attributesType: String?, _ contentState: ContentState) -> EventFault?
     public var checkAttributes: @Sendable (_ attributesType: String?, _ attributes: JSONObject) -> EventFault?
     /// Keys the hash of ids: drawn at random at start-up, since ids may be chosen by an attacker.
     public var hashSeed: UInt64
+    #if PLANTED_DEFECTS
+        package var plantedDefect: PlantedDefect?
+    #endif
 
     public init(
         default settings: PacingSettings = .defaults, byAttributesType: [String: PacingSettings] = [:],

@@ -66,6 +66,7 @@ extension Shard {
         record(index).lifeStartMilliseconds = moment.nowMilliseconds
         if settings.planTargets, record(index).target == nil {
             record(index).target = .assumed
+            record(index).isTargetAssumed = true
             record(index).hadTarget = true
         }
         return applyToKnown(index, event, offset: offset, moment)
@@ -144,14 +145,7 @@ extension Shard {
     func isDuplicate(_ index: UInt32, _ event: Event, offset: Int64) -> Bool {
         let state = state(index)
         if offset >= 0, offset <= state.pointee.lastOffset { return true }
-        if event.kind == .position {
-            if event.timestampMilliseconds == state.pointee.latestTimestampMilliseconds { return true }
-            if state.pointee.flags.contains(.hasHeld),
-                record(index).held?.timestampMilliseconds == event.timestampMilliseconds
-            {
-                return true
-            }
-        }
+        if event.kind == .position, event.timestampMilliseconds == newestTimestampMilliseconds(index) { return true }
         guard event.eventIdentifierHash != 0, let record = state.pointee.record else { return false }
         return record._withUnsafeGuaranteedRef { $0.eventIdentifiers.contains(event.eventIdentifierHash) }
     }

@@ -83,6 +83,7 @@ extension ActivityRecord {
         lacksStart = false
         hasBeenSent = false
         hadTarget = false
+        isTargetAssumed = false
         endedAtMilliseconds = .min
         endSentAtMilliseconds = .min
         lastEventAtMilliseconds = .min

@@ -54,7 +54,13 @@ extension Shard {
     }
 
     func gates(_ index: UInt32, _ moment: Instant) -> Gates {
-        Gates(record: record(index), rules: rules(index), moment: moment)
+        #if PLANTED_DEFECTS
+            var gates = Gates(record: record(index), rules: rules(index), moment: moment)
+            gates.endOvertakes = settings.plantedDefect == .endOvertakes
+            return gates
+        #else
+            Gates(record: record(index), rules: rules(index), moment: moment)
+        #endif
     }
 
     func beginWaiting(_ index: UInt32, _ judgement: Judgement) {
@@ -70,7 +76,12 @@ extension Shard {
         if decision == .unchanged { moveAnchor(index, record) }
         record.waiting.resolve(decision, &decisions)
         stopWaiting(index)
-        advanceGates(index, moment)
+        // The distance had stood before a refresh that is due.
+        if decision == .unchanged {
+            evaluate(index, moment)
+        } else {
+            advanceGates(index, moment)
+        }
     }
 
     func stopWaiting(_ index: UInt32) {
@@ -155,6 +166,8 @@ extension Shard {
 
     private func queue(_ index: UInt32) -> Int {
         let state = state(index)
+        // Classes compete for credits alone.
+        if settings.keepsOrderOfRelease { return 2 * Int(state.pointee.pool) }
         return 2 * Int(state.pointee.pool) + (state.pointee.flags.contains(.readyIsUrgent) ? 0 : 1)
     }
 

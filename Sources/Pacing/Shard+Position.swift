@@ -2,9 +2,8 @@ import Telemetry
 
 extension Shard {
     func applyPosition(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
-        let state = state(index)
         let rules = rules(index)
-        if event.timestampMilliseconds < state.pointee.latestTimestampMilliseconds {
+        if event.timestampMilliseconds < newestTimestampMilliseconds(index) {
             count(.outOfOrder)
             return nil
         }
@@ -21,6 +20,15 @@ extension Shard {
         case .plausible:
             return takePosition(index, event, offset: offset, rules, moment)
         }
+    }
+
+    /// Of the newest position seen: what is held aside counts while it is held.
+    func newestTimestampMilliseconds(_ index: UInt32) -> Int64 {
+        let state = state(index)
+        guard state.pointee.flags.contains(.hasHeld), let held = record(index).held else {
+            return state.pointee.latestTimestampMilliseconds
+        }
+        return max(held.timestampMilliseconds, state.pointee.latestTimestampMilliseconds)
     }
 
     /// Why a position is not believable by itself; nil where it is.

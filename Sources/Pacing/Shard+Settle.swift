@@ -12,15 +12,14 @@ extension Shard {
             switch settlement {
             case .accepted: settleAccepted(index, flight, moment)
             case .refused: settleRefused(index, flight, moment)
-            case .retry(let notBefore, let holdsNewer):
+            case .retry(let holdsNewer):
                 if isStillWanted(record, flight) {
-                    flight.phase = .waiting(notBeforeMilliseconds: notBefore, holdsNewer: holdsNewer)
+                    flight.phase = .waiting(holdsNewer: holdsNewer)
                 } else {
                     putBack(index, flight, moment)
                 }
             case .unsent:
-                putBack(index, flight, moment)
-                undoSend(index, flight)
+                settleUnsent(index, flight, moment)
             case .targetGone: settleTargetGone(index, flight, moment)
             case .unknownStart: putBack(index, flight, moment)
             }
@@ -48,6 +47,9 @@ extension Shard {
 
     /// `shown` is what it was before the update.
     private func takeBackShown(_ index: UInt32, _ flight: Flight) {
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .shownBeforeAccepted { return }
+        #endif
         let state = state(index)
         let record = record(index)
         let before = flight.shownBefore
@@ -108,18 +110,33 @@ extension Shard {
     }
 
     /// As if it had not been taken. Its number alone stays used.
+    private func settleUnsent(_ index: UInt32, _ flight: Flight, _ moment: Instant) {
+        let record = record(index)
+        record.lastSentAtMilliseconds = flight.before.lastSentAtMilliseconds
+        record.lastTimestampSeconds = flight.before.lastTimestampSeconds
+        state(index).pointee.quietUntilMilliseconds = flight.before.quietUntilMilliseconds
+        if flight.update.kind == .start { record.lifeStartMilliseconds = flight.before.lifeStartMilliseconds }
+        guard flight.update.attempt > 1 else {
+            putBack(index, flight, moment)
+            undoSend(index, flight)
+            return
+        }
+        // An earlier attempt did leave, and may have arrived: its number, its time and its token of the bucket stay used.
+        flight.update.attempt -= 1
+        if isStillWanted(record, flight) {
+            flight.phase = .lapsed
+        } else {
+            putBack(index, flight, moment)
+        }
+    }
+
     private func undoSend(_ index: UInt32, _ flight: Flight) {
         let state = state(index)
         let record = record(index)
         if record.bucket == flight.bucketAfter { record.bucket = flight.before.bucket }
-        record.lastSentAtMilliseconds = flight.before.lastSentAtMilliseconds
-        record.lastTimestampSeconds = flight.before.lastTimestampSeconds
         record.hasBeenSent = flight.before.hadBeenSent
-        state.pointee.quietUntilMilliseconds = flight.before.quietUntilMilliseconds
         if flight.before.hadEventSinceSend { state.pointee.flags.insert(.hasEventSinceSend) }
-        guard flight.update.kind == .start else { return }
-        record.lifeStartMilliseconds = flight.before.lifeStartMilliseconds
-        if record.target == nil {
+        if flight.update.kind == .start, record.target == nil {
             record.target = flight.update.target
             record.isStarting = true
         }

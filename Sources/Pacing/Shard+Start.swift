@@ -51,6 +51,7 @@ extension Shard {
         }
         if isTheStart {
             leaveReady(index)
+            state(index).pointee.startOrder = takeStartOrder()
             state(index).pointee.rules = rulesIndex(forType: event.detail?.attributesType)
             if let app = event.detail?.app { state(index).pointee.pool = poolIndex(forApp: app) }
             takeOverStart(index, event, merged, offset: offset, moment)
@@ -68,11 +69,12 @@ extension Shard {
                 setStartTarget(index, token, event)
                 alert = event.detail?.alert
             } else {
-                record.renewalStartToken = token
+                keepForRenewal(record, token)
             }
-        case .user, .none: break
+        case .user(let user): record.knownTargets.insert(knownHash(.user(user)))
+        case .none: break
         }
-        if let token = event.detail?.renewalStartToken { record.renewalStartToken = token }
+        if let token = event.detail?.renewalStartToken { keepForRenewal(record, token) }
         var contribution = takeOver(event, merged, alert: alert, record, offset: offset, moment)
         contribution.isDecided = true
         finishApplying(index, contribution, moment)
@@ -83,7 +85,7 @@ extension Shard {
     func begin(_ event: Event, attributesType: String?, _ moment: Instant) -> UInt32 {
         let early = earlyTokens.claim(event.identifier, nowMilliseconds: moment.nowMilliseconds)
         let rulesIndex = rulesIndex(forType: attributesType)
-        let frequentUpdates = early?.frequentUpdates ?? event.detail?.frequentUpdates ?? false
+        let frequentUpdates = event.detail?.frequentUpdates ?? early?.frequentUpdates ?? false
         let record = ActivityRecord(
             bucket: CadenceBucket(
                 .of(rules[Int(rulesIndex)].settings.profile, frequentUpdates: frequentUpdates)))
@@ -116,13 +118,15 @@ extension Shard {
         record.lacksStart = false
         record.attributesType = detail?.attributesType
         record.attributes = detail?.attributes
-        record.renewalStartToken = detail?.renewalStartToken
+        record.renewalStartToken = nil
+        if let token = detail?.renewalStartToken { keepForRenewal(record, token) }
         record.difference = nil
         setFrequentUpdates(index, detail?.frequentUpdates ?? record.frequentUpdates, moment)
         record.lifeStartMilliseconds = min(event.timestampMilliseconds, moment.nowMilliseconds)
         if rules.settings.renew { record.renewalAlert = detail?.alert }
         takeStartTarget(index, event, moment)
         if let subject = detail?.follows { follow(index, subject, rules, moment) }
+        if event.isForSubject { takePosition(index, of: event, rules, moment) }
         if record.beganOnPhone {
             record.shownContent = ContentState().applying(detail?.contentState ?? JSONObject())
             record.hasShown = true
@@ -149,12 +153,18 @@ extension Shard {
             if takesStartToken(record) {
                 setStartTarget(index, token, event)
             } else {
-                record.renewalStartToken = token
+                keepForRenewal(record, token)
             }
         case .user(let user):
             record.knownTargets.insert(knownHash(.user(user)))
         case .none: break
         }
+    }
+
+    /// It sends nothing now. Named again after the end it is an echo nevertheless.
+    private func keepForRenewal(_ record: ActivityRecord, _ token: PushToken) {
+        record.renewalStartToken = token
+        record.knownTargets.insert(knownHash(.startToken(token)))
     }
 
     private func setStartTarget(_ index: UInt32, _ token: PushToken, _ event: Event) {

@@ -11,7 +11,10 @@ extension Shard {
         let drop =
             event.kind == .position ? Sanity.drop(event, rules[0], moment) : nil
         var recipients = subjects.followers(of: event.identifier)
-        if let own = activities.find(event.identifier) {
+        // One that has ended does not follow itself either; it answers alone where nobody follows.
+        if let own = activities.find(event.identifier),
+            recipients.isEmpty || !state(own).pointee.flags.contains(.ended)
+        {
             recipients.append(own)
             recipients.sort { state($0).pointee.startOrder < state($1).pointee.startOrder }
         }
@@ -37,6 +40,16 @@ extension Shard {
         guard record.subject == nil else { return }
         let (place, known) = subjects.follow(subject, by: index)
         record.subject = place
+        takePosition(index, of: known, rules, moment)
+    }
+
+    /// The activity is the subject itself, and so where that was last seen.
+    func takePosition(_ index: UInt32, of event: Event, _ rules: PacingRules, _ moment: Instant) {
+        guard let known = subjects.find(event.identifier) else { return }
+        takePosition(index, of: known, rules, moment)
+    }
+
+    private func takePosition(_ index: UInt32, of known: Subjects.Subject, _ rules: PacingRules, _ moment: Instant) {
         guard let position = known.position,
             known.timestampMilliseconds > state(index).pointee.latestTimestampMilliseconds,
             moment.wallMilliseconds - known.timestampMilliseconds <= rules.settings.maxAgeMilliseconds

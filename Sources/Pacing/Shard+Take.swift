@@ -43,6 +43,9 @@ extension Shard {
     public func retake(_ ticket: Ticket, at instant: Instant) -> Update? {
         let moment = moment(instant)
         guard let (index, flight) = flight(of: ticket), !flight.isInFlight else { return nil }
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .supersededSent { return attemptAgain(index, flight, moment) }
+        #endif
         guard !state(index).pointee.flags.contains(.waiting) else {
             flight.phase = .lapsed
             advanceGates(index, moment)
@@ -74,10 +77,13 @@ extension Shard {
         }
         leaveReady(index)
         flight.phase = .inFlight
+        flight.before = Snapshot(record, state(index), hadBeenSent: flight.before.hadBeenSent)
         flight.update.timestampSeconds = stamp(record, moment)
         if flight.update.staleDateSeconds != nil {
             flight.update.staleDateSeconds = staleDate(rules(index), moment)
         }
+        // The card that it begins lives from now on.
+        if flight.update.kind == .start { record.lifeStartMilliseconds = moment.nowMilliseconds }
         flight.update.takenAt = moment
         flight.update.attempt += 1
         // What the phone will have seen last was sent now.
@@ -89,6 +95,11 @@ extension Shard {
 
     private func stamp(_ record: ActivityRecord, _ moment: Instant) -> Int64 {
         record.lastTimestampSeconds = max(floorSeconds(moment.wallMilliseconds), record.lastTimestampSeconds &+ 1)
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .timestampTwice {
+                record.lastTimestampSeconds = floorSeconds(moment.wallMilliseconds)
+            }
+        #endif
         return record.lastTimestampSeconds
     }
 
@@ -125,6 +136,9 @@ extension Shard {
         }
         let priority = takeToken(record, kind, isUrgent: reasons.isUrgent, moment)
         record.sequence += 1
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .sequenceReused, superseded != nil { record.sequence -= 1 }
+        #endif
         nextGeneration &+= 1
         let told = judgement.latestPosition
         var contentState = record.latestContent
@@ -165,6 +179,11 @@ extension Shard {
         let priority = !isUrgent || (mayBorrow && record.bucket.isExhausted) ? 5 : 10
         let floor = mayBorrow ? -(record.bucket.limits?.burst ?? 0) : 0
         record.bucket.take(above: floor, nowMilliseconds: moment.nowMilliseconds)
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .bucketFullAfterUrgent, isUrgent {
+                record.bucket = CadenceBucket(record.bucket.limits)
+            }
+        #endif
         return priority
     }
 
@@ -192,7 +211,7 @@ extension Shard {
         if kind == .start {
             // Its update token is still to come.
             record.isStarting = false
-            record.target = nil
+            record.target = record.isTargetAssumed ? .assumed : nil
             record.lifeStartMilliseconds = moment.nowMilliseconds
         }
         stopWaiting(index)

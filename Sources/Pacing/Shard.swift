@@ -132,7 +132,7 @@ extension Shard {
     }
 
     func poolIndex(forApp app: String?) -> UInt16 {
-        guard let app else { return 0 }
+        guard let app, !settings.keepsOrderOfRelease else { return 0 }
         return UInt16(settings.apps.firstIndex { $0.hasSameBytes(as: app) } ?? 0)
     }
 }

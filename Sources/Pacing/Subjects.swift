@@ -42,6 +42,10 @@ struct Subjects: ~Copyable {
         subjects[Int(index)]?.timestampMilliseconds = timestampMilliseconds
     }
 
+    func find(_ identifier: UnsafeRawBufferPointer) -> Subject? {
+        table.find(identifier).flatMap { subjects[Int($0)] }
+    }
+
     /// - Returns: the subject's index, and what is known of it.
     mutating func follow(_ identifier: String, by activity: UInt32) -> (index: UInt32, subject: Subject) {
         var identifier = identifier

@@ -73,9 +73,9 @@ public enum Settlement: Equatable, Sendable {
     case accepted
     /// Refused for good: its content is lost, and `shown` is what it was before.
     case refused
-    /// The same content may go again from then on (`now`, milliseconds). `holdsNewer` says that newer content waits as well;
+    /// The same content may go again, when `retake` asks for it. `holdsNewer` says that newer content waits for that as well;
     /// else newer content goes as soon as its gates allow, and takes its place.
-    case retry(notBeforeMilliseconds: Int64, holdsNewer: Bool)
+    case retry(holdsNewer: Bool)
     /// It never left: as if it had not been taken, except that its number is not used again.
     case unsent
     /// The target is dead: dropped if it is still the one that this update went to; the content waits for a new one.

@@ -20,7 +20,7 @@ final class LineReader {
 
     deinit {
         buffer.deallocate()
-        outgrown.forEach { $0.deallocate() }
+        for buffer in outgrown { buffer.deallocate() }
     }
 
     enum Fetch {
@@ -35,7 +35,7 @@ final class LineReader {
     ///
     /// - Parameter waits: whether to block until the source has one; if not, there may be none yet.
     func next(waits: Bool = true) throws(SourceFault) -> Fetch {
-        outgrown.forEach { $0.deallocate() }
+        for buffer in outgrown { buffer.deallocate() }
         outgrown.removeAll()
         while true {
             let fetch = try line(from: &start, mayMove: true, waits: waits)

@@ -1,6 +1,6 @@
 extension ContentState {
     /// Calls `body` for each leaf (a value that is no object, or an empty object) that differs between the two, with what
-    /// stands on either side, nil where nothing does.
+    /// stands on either side, nil where nothing does. Two objects differ in their members alone, even if one has none.
     public func forEachDifference(from other: ContentState, _ body: (FieldPath, JSONValue?, JSONValue?) -> Void) {
         ContentState.compare(.object(object), .object(other.object), at: FieldPath(names: []), body)
     }
@@ -8,14 +8,15 @@ extension ContentState {
     private static func compare(
         _ left: JSONValue?, _ right: JSONValue?, at path: FieldPath, _ body: (FieldPath, JSONValue?, JSONValue?) -> Void
     ) {
+        let areObjects = left?.asObject != nil && right?.asObject != nil
         let (leftMembers, rightMembers) = (members(left), members(right))
         if leftMembers == nil && rightMembers == nil {
             if left != right { body(path, left, right) }
             return
         }
         // A leaf against an object with members: the leaf differs here, each of the members below.
-        if !path.names.isEmpty, leftMembers == nil, left != nil { body(path, left, nil) }
-        if !path.names.isEmpty, rightMembers == nil, right != nil { body(path, nil, right) }
+        if !areObjects, leftMembers == nil, left != nil { body(path, left, nil) }
+        if !areObjects, rightMembers == nil, right != nil { body(path, nil, right) }
         for member in leftMembers ?? [] {
             compare(member.value, (right?.asObject)?[member.name], at: path.appending(member.name), body)
         }

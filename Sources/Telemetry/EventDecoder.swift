@@ -11,7 +11,7 @@ public struct EventDecoder {
     private let apps: [String]
     private var scanner: EventScanner
 
-    /// - Parameter apps: the configured applications; none means that any name is taken.
+    /// - Parameter apps: the configured applications: an event that names another cannot be used.
     public init(apps: [String]) {
         self.apps = apps
         scanner = EventScanner(apps: apps)

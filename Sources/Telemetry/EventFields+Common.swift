@@ -70,11 +70,12 @@ extension EventFields {
 
     func app(configured apps: [String]) throws(EventFault) -> String? {
         guard let app = try string("app") else { return nil }
-        guard apps.isEmpty || apps.contains(where: { $0.hasSameBytes(as: app) }) else {
-            let names = apps.map(EventFault.quoted).joined(separator: ", ")
-            throw EventFault(
-                .unknownApp,
-                "The app \(EventFault.quoted(app)) is not configured; publish one of \(names), or configure it.")
+        guard apps.contains(where: { $0.hasSameBytes(as: app) }) else {
+            let remedy =
+                apps.isEmpty
+                ? "configure it"
+                : "publish one of \(apps.map(EventFault.quoted).joined(separator: ", ")), or configure it"
+            throw EventFault(.unknownApp, "The app \(EventFault.quoted(app)) is not configured; \(remedy).")
         }
         return app
     }

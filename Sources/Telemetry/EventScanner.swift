@@ -7,7 +7,7 @@
 /// keys, and tries that order first.
 struct EventScanner {
     private let tables = ScannerTables()
-    private var apps: ScannerApps
+    private let apps: ScannerApps
     /// The keys of the last message that was taken, four bits each, the first in the lowest bits.
     private var shape: UInt64 = 0
 
@@ -216,26 +216,18 @@ private struct ScannedFields {
 
 /// The applications as bytes, each with the detail of a position that names it and carries nothing else.
 private struct ScannerApps {
-    /// How many names are remembered where none is configured, so that any may come.
-    private static let maximumLearned = 16
-
-    private let takesAny: Bool
-    private var names: [[UInt8]]
-    private var details: [EventDetail]
+    private let names: [[UInt8]]
+    private let details: [EventDetail]
 
     init(configured apps: [String]) {
-        takesAny = apps.isEmpty
         names = apps.map { Array($0.utf8) }
         details = apps.map { EventDetail(app: $0) }
     }
 
-    /// −1 for a name that is not known.
-    mutating func index(of name: UnsafeRawBufferPointer) -> Int {
+    /// −1 for a name that is not configured.
+    func index(of name: UnsafeRawBufferPointer) -> Int {
         for index in names.indices where name.elementsEqual(names[index]) { return index }
-        guard takesAny, names.count < ScannerApps.maximumLearned else { return -1 }
-        names.append(Array(name))
-        details.append(EventDetail(app: String(decoding: name, as: UTF8.self)))
-        return names.count - 1
+        return -1
     }
 
     func name(_ index: Int) -> String? { index < 0 ? nil : details[index].app }

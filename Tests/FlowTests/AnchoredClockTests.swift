@@ -52,6 +52,17 @@ private let start: Int64 = 1_800_000_000_000
         #expect(clock.steps == 1)
     }
 
+    @Test mutating func aWallClockThatComesBackIsNotFollowedAwayAnyMore() {
+        let hour: Int64 = 3_600_000
+        _ = clock.read(monotonicMilliseconds: 50, wallMilliseconds: start - hour)
+        _ = clock.read(monotonicMilliseconds: 10_050, wallMilliseconds: start - hour + 10_000)
+        let back = clock.read(monotonicMilliseconds: 11_050, wallMilliseconds: start + 11_000)
+        #expect(back.nowMilliseconds == start + 9_900)
+        let later = clock.read(monotonicMilliseconds: 71_050, wallMilliseconds: start + 71_000)
+        #expect(later.nowMilliseconds == start + 69_900)
+        #expect(clock.steps == 1)
+    }
+
     @Test mutating func aMonotonicClockThatGoesBackStandsStill() {
         _ = clock.read(monotonicMilliseconds: 10_050, wallMilliseconds: start + 10_000)
         let instant = clock.read(monotonicMilliseconds: 9_050, wallMilliseconds: start + 10_000)

@@ -2,6 +2,7 @@
 """Differential test: `waypulse plan` against the reference model, on generated recordings.
 
 usage: compare_plan.py --waypulse PATH [--seeds A..B] [--events K] [--activities N]
+       compare_plan.py --waypulse PATH --cases          the timelines of plan_cases.py
        compare_plan.py --waypulse PATH --recording FILE [--set key=value]...
        compare_plan.py --selftest
 
@@ -20,6 +21,7 @@ import time
 
 import strict_json
 from generate_recording import Recording, choose_settings
+from plan_cases import CASES
 from plan_model import plan, read_lines, summary
 from plan_settings import Settings
 
@@ -193,6 +195,10 @@ def compare(command, arguments):
     if arguments.recording:
         recordings = [read_lines(name) for name in arguments.recording]
         cases = [("recording", Case(recordings, arguments.set, arguments.reading))]
+    elif arguments.cases:
+        cases = [("section %s, %s:" % (each["section"], each["name"]),
+                  Case([[text.encode() for text in lines] for lines in each["recordings"]], each["settings"],
+                       arguments.reading)) for each in CASES]
     else:
         first, _, last = arguments.seeds.partition("..")
         cases = ((("seed %d" % seed), case_of_seed(seed, arguments.events, arguments.activities, arguments.reading))
@@ -233,6 +239,7 @@ def main():
     parser.add_argument("--events", type=int, default=300)
     parser.add_argument("--activities", type=int, default=4)
     parser.add_argument("--recording", action="append", default=[])
+    parser.add_argument("--cases", action="store_true")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--reading", action="append", default=[])
     parser.add_argument("--minimise-seconds", type=float, default=30)

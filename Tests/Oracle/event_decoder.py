@@ -221,7 +221,7 @@ def decode_event(members, known_apps):
     if event.activity is None and event.subject is None:
         raise DeadLetter("missing_field:activityId")
     event.timestamp = milliseconds(required(read.raw("timestamp"), "timestamp"), "timestamp")
-    event.event_id = read.string("eventId", 0, 128)
+    event.event_id = read.string("eventId", 0, 128) or None   # an empty id is none
     app = read.string("app")
     if app is not None and known_apps is not None and app not in known_apps:
         raise DeadLetter("unknown_app")
@@ -249,8 +249,6 @@ def decode_started(read, event):
         raise DeadLetter("missing_field:activityId")
     if event.start_token is not None or event.user is not None:
         required(attributes_type, "attributesType")
-    if targets in (["start_token"], ["user"]):
-        required(event.alert, "alert")   # pacing.md section 2, `started`
 
 
 def decode_position(read, event):

@@ -107,6 +107,8 @@ class Recording:
             if self.random.random() < 0.5:
                 courier.subject = self.random.choice(self.subjects)
         self.channel = self.random.choice([None, "c0"])
+        if self.channel and self.random.random() < 0.3:   # a subject that is an activity and is followed as well
+            self.couriers[0].subject = self.channel
         if self.channel:
             self.subject_courier[self.channel] = Courier(self.channel, self.random)
         for _ in range(events):
@@ -335,7 +337,7 @@ class Recording:
             event["contentState"] = {}
         if kind == "large":
             if self.random.random() < 0.25:
-                event["contentState"] = {"blob": "x" * pick([4300, 5300, 5000])}
+                event["contentState"] = {"blob": "x" * pick([5300, 3500] if self.channel else [5300, 4300, 3500])}
             else:
                 event["contentState"] = {"note": pick(["left", "right"]), "extra": pick([1, 2, None])}
         self.emit(event, key or self.key(courier))
@@ -350,6 +352,8 @@ class Recording:
             event["follows"] = courier.subject
         target = pick(["token", "token", "token", "startToken", "startToken", "both", "none", "userId", "again",
                        "channelId"])
+        if target == "channelId" and not self.channel:   # so that states of 4,300 bytes are too large for all
+            target = "none"
         if target == "again" and courier.tokens:
             event["token"] = pick(courier.tokens)
         if target in ("token", "both"):

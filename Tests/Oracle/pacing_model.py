@@ -50,7 +50,7 @@ def set_fields(event):
 
 def same_thing(new, old):
     if new[0] == "field" and old[0] == "field":
-        return overlap(new[1], old[1])
+        return covers(new[1], old[1])
     return new == old
 
 
@@ -72,6 +72,7 @@ class Activity:
         self.is_subject = False      # begun with subjectId: the subject itself is the activity
         self.follows = None
         self.start_event = None      # the activity.started of this life
+        self.had_target = False      # at any time of this life
         self.began_alone = False     # without an activity.started: `plan` takes a target for granted (gate 4)
         self.start_time = None       # life limit
         self.phone_start = None      # began on the phone: counts as its first send for `refresh`
@@ -90,9 +91,11 @@ class Activity:
         self.retarget = False
         self.ended = False
         self.ended_at = None
+        self.gave_up = False         # ended without ever having had a target
         self.end_sent_at = None
         self.last_applied_at = None
         self.waiting = False         # an update waits at a gate
+        self.waits_urgent = False    # for the gates of an urgent update
         self.wait_threshold = None   # smallest threshold that any position gave since it waits
         self.contributions = []
         self.judged_at = None
@@ -229,6 +232,9 @@ class Pacing:
                 return self.decide("after_end")
 
         if activity is None and event.type == "token":
+            before = self.early_tokens.get(name)
+            if before and event.frequent_updates is None and now <= before[1] + settings.removeAfter:
+                event.frequent_updates = before[0].frequent_updates
             self.early_tokens[name] = (event, now)
             return self.decide(settings.reading["earlyToken"])
         if activity is None and event.type != "activity.started":
@@ -245,6 +251,9 @@ class Pacing:
                 return self.decide("duplicate")
             if event.type == "position" and newest is not None and event.timestamp < newest:
                 return self.decide("out_of_order")
+
+        if self.lacks_alert(name, activity, event, now, restart):
+            return self.dead_letter("missing_field:alert")
 
         taken = [event]
         if event.type == "position":
@@ -277,6 +286,15 @@ class Pacing:
                 activity.applied_since_send = True
             self.judge(activity, now, applied)
         return None
+
+    def lacks_alert(self, name, activity, event, now, restart):
+        """Section 2, `started`: where the start token would be the target, the start push needs an alert."""
+        if event.alert is not None or event.token is not None or (event.start_token is None and event.user is None):
+            return False
+        if activity is None:
+            early = self.early_tokens.get(name)
+            return not (early and now <= early[1] + self.settings.removeAfter)
+        return restart or (activity.target is None and activity.last_sent is None)
 
     def plausible(self, activity, event):
         """Section 1, `implausible` -> the positions to be taken now; none: the event is held aside."""
@@ -328,6 +346,7 @@ class Pacing:
         if early and now <= early[1] + self.settings.removeAfter:   # kept until `removeAfter`, the instant included
             activity.target = ("token", early[0].token)
             activity.targets_seen.add(activity.target)
+            activity.had_target = True
             activity.frequent = early[0].frequent_updates
         if event.frequent_updates is not None:
             activity.frequent = event.frequent_updates
@@ -338,7 +357,7 @@ class Pacing:
         elif self.profile(activity) != profile_before:
             self.switch_bucket(activity, profile_before, now)
         if event.type != "activity.started":
-            activity.began_alone = True
+            activity.began_alone = activity.had_target = True
             activity.start_time = now
         return activity
 
@@ -367,10 +386,11 @@ class Pacing:
         if event.alert is not None:
             activity.alert = True
             keys.add(("alert",))
+        decision = None if keys else "applied"
         if event.type == "activity.ended":
             keys.add(("end",))
             self.end(activity, now)
-        return keys, None if keys else "applied"
+        return keys, decision
 
     def end(self, activity, now):
         activity.ended = True
@@ -384,7 +404,7 @@ class Pacing:
         if event.patch() is not None:
             activity.state = merge_patch(activity.state, event.patch())
         activity.set_by_status |= set_fields(event)
-        activity.targets_seen |= set(self.targets_of(event))
+        activity.targets_seen |= set(self.targets_of(event))   # also what is only kept for renewal
         becomes_start_target = (event.start_token is not None and event.token is None
                                 and activity.target is None and activity.last_sent is None)
         if event.token is not None:
@@ -393,19 +413,23 @@ class Pacing:
             self.take_update_target(activity, ("channel", event.channel))
         elif becomes_start_target:
             activity.start_token = event.start_token
+            activity.had_target = True
         if repeated:
             if event.alert is not None and becomes_start_target:
                 activity.alert = True
                 keys.add(("alert",))
             return keys, "repeated_start"
         activity.start_event = event
+        self.starts += 1
+        activity.order = self.starts   # of one that began alone as well: "it is the start"
         activity.is_subject = event.subject is not None
         activity.follows = event.follows
         activity.start_time = None if activity.start_token else min(event.timestamp, now)
         self.take_subject_position(activity, now)
         if event.token is not None or event.channel is not None:
             activity.phone_start = activity.start_time
-            activity.shown_state = self.told(activity, None)   # the phone shows it already; its alert is not sent
+            activity.applied_since_send = False   # what came before the start is in it
+            activity.shown_state = merge_patch({}, event.patch() or {})   # the phone shows it already; its alert is not sent
         elif event.alert is not None:
             activity.alert = True
             keys.add(("alert",))
@@ -421,6 +445,7 @@ class Pacing:
         if activity.target is not None and activity.target != target and activity.shown_state is not None:
             activity.retarget = True
         activity.target = target
+        activity.had_target = True
         activity.targets_seen.add(target)
 
     def take_frequent_updates(self, activity, event, now):
@@ -453,10 +478,13 @@ class Pacing:
             threshold = min(threshold, activity.wait_threshold)
         return distance_meters(activity.shown_position, activity.position) > threshold
 
-    def kind_of_field(self, field):
+    def kind_of_field(self, activity, field):
         """-> None (never counts), "discrete", a tolerance, or "other" """
         settings = self.settings
-        never = [settings.sequenceField] + list(settings.positionFields.values())
+        never = [settings.sequenceField] + [
+            name for source, name in settings.positionFields.items()
+            if any(position and self.position_values(position)[source] is not None
+                   for position in (activity.position, activity.shown_position))]   # what positionFields *write*
         if any(covers(name, field) for name in never):
             return None
         names = [name for name in list(settings.discrete) + list(settings.tolerances) if covers(name, field)]
@@ -467,8 +495,11 @@ class Pacing:
 
     def field_reasons(self, activity, now):
         found = set()
-        for field, (latest, shown) in differing_fields(activity.state, activity.shown_state or {}).items():
-            kind = self.kind_of_field(field)
+        # Both as the phone sees them: with what is written into them.
+        told = self.told(activity, activity.position)
+        for field, (latest, shown) in differing_fields(self.numbered(told),
+                                                       self.numbered(activity.shown_state or {})).items():
+            kind = self.kind_of_field(activity, field)
             if kind == "discrete":
                 found.add("status")
             elif isinstance(kind, float):
@@ -497,7 +528,7 @@ class Pacing:
             found.add("distance")
         if activity.retarget:
             found.add("retarget")
-        if activity.ended:
+        if activity.ended and activity.end_sent_at is None:
             found.add("ended")
             if self.settings.reading["endReasons"] == "alone":
                 found = {"ended"}
@@ -527,13 +558,21 @@ class Pacing:
         state = activity.state
         if position is None:
             return state
-        values = {"latitude": round(position.latitude, 5), "longitude": round(position.longitude, 5),
-                  "accuracy": position.accuracy, "speed": position.speed, "heading": position.heading,
-                  "positionTimestamp": position.timestamp / 1000.0}
+        values = self.position_values(position)
         for source, field in self.settings.positionFields.items():
             if values[source] is not None:
                 state = with_field(state, field, values[source])
         return state
+
+    def numbered(self, state):
+        """The sequence field never counts, whatever the producer wrote there."""
+        return with_field(state, self.settings.sequenceField, 0)
+
+    @staticmethod
+    def position_values(position):
+        return {"latitude": round(position.latitude, 5), "longitude": round(position.longitude, 5),
+                "accuracy": position.accuracy, "speed": position.speed, "heading": position.heading,
+                "positionTimestamp": position.timestamp / 1000.0}
 
     # ------------------------------------------------------------------ judging
 
@@ -552,32 +591,43 @@ class Pacing:
 
         told = self.told(activity, activity.position)
         unchanged = (reasons == ["distance"] and activity.shown_state is not None
-                     and equal(told, activity.shown_state))
+                     and equal(self.numbered(told), self.numbered(activity.shown_state)))
         if not activity.waiting and (unchanged or not reasons):
             for contribution in joining:
-                self.decide("unchanged" if unchanged else self.nothing_to_send(activity, contribution))
+                if unchanged:
+                    self.set_again(activity, contribution.keys)
+                    activity.contributions.append(contribution)
+                else:
+                    self.decide(self.nothing_to_send(activity, contribution))
+            if unchanged:
+                self.finish(activity, "unchanged")
         else:
             for contribution in joining:
                 self.set_again(activity, contribution.keys)
                 activity.contributions.append(contribution)
+            if activity.ended and (not activity.had_target or self.is_start_push(activity)):
+                # Section 5: no target was ever known, or there is no card to end.
+                activity.gave_up = True
+                return self.finish(activity, "unsendable")
             if not activity.waiting:
                 activity.waiting = True
                 if activity.position and activity.shown_position:
-                    activity.wait_threshold = min(
-                        self.threshold(activity, position) for position in self.positions(activity, applied))
+                    activity.wait_threshold = self.threshold(activity, activity.position)
+            if URGENT & set(reasons):
+                activity.waits_urgent = True
             if unchanged:
                 self.finish(activity, "unchanged")
-            elif self.gates_are_open(activity, reasons, now):
-                if reasons:
-                    self.send(activity, reasons, now)
-                else:
+            elif self.gates_are_open(activity, activity.waits_urgent, now):
+                # Section 3: only when its gates open is the significance judged again.
+                if reasons and not URGENT & set(reasons):
+                    activity.waits_urgent = False
+                if not reasons:
                     self.finish(activity, "returned")
+                elif self.gates_are_open(activity, activity.waits_urgent, now):
+                    self.send(activity, reasons, now)
         if unchanged:
             activity.shown_position = activity.position   # the anchor moves with its accuracy
-
-    @staticmethod
-    def positions(activity, applied):
-        return [event for event, _ in applied if event.type == "position"] or [activity.position]
+            self.judge(activity, now)   # a refresh may be due, now that no other reason holds
 
     @staticmethod
     def nothing_to_send(activity, contribution):
@@ -595,6 +645,7 @@ class Pacing:
         self.decide(decision, len(activity.contributions))
         activity.contributions = []
         activity.waiting = False
+        activity.waits_urgent = False
         activity.wait_threshold = None
 
     # ------------------------------------------------------------------ section 3: gates
@@ -643,17 +694,17 @@ class Pacing:
         lead = self.settings.staleAfter - self.settings.refreshLead
         return activity.last_sent is not None and now >= activity.last_sent + lead
 
-    def gates_are_open(self, activity, reasons, now):
+    def gates_are_open(self, activity, urgent, now):
         settings = self.settings
         if not self.has_target(activity):
             return False
         if self.aps_timestamp(activity, now) * 1000 - now > FURTHEST_TIMESTAMP_AHEAD:
             return False
-        if "ended" in reasons:
+        if activity.ended:
             return True
         last, bucket = activity.last_sent, self.bucket(activity)
         level, burst = (self.level_at(activity, now)[0], bucket[0]) if bucket else (math.inf, math.inf)
-        if URGENT & set(reasons):
+        if urgent:
             return level > -burst or last is None or now >= last + settings.urgentMinInterval
         if last is not None and now < last + settings.minInterval:
             return False
@@ -745,7 +796,7 @@ class Pacing:
         if not activity.waiting:
             return None
         for instant in self.instants(activity):
-            if self.gates_are_open(activity, self.reasons(activity, instant), instant):
+            if self.gates_are_open(activity, activity.waits_urgent, instant):
                 return instant, "release"
         return None   # it waits for its target
 

@@ -110,19 +110,23 @@ case(0, "the longest name that covers a field counts",
 # ---------------------------------------------------------------------- section 1
 
 case(1, "after the end nothing counts", [p(0, 0), end(10), p(20, 500), status(21, status="x")],
-     [sent(0, "distance", 1), sent(10, "ended", 2)], {"sent": 2, "after_end": 2})
+     [sent(0, "distance", 1), sent(10, "ended", 2)], {"sent": 1, "applied": 1, "after_end": 2})
 case(1, "a start with a new token begins a new life and the sequence goes on; with an old token it does not",
      [start(0, token=A, contentState={"n": 1}), status(5, status="near"), end(10), start(12, token=A),
       start(20, token=B, contentState={"n": 2}), p(21, 0)],
      [sent(5, "status", 1), sent(10, "ended", 2), sent(21, "distance", 3, content={
          "n": 2, "latitude": 10.0, "longitude": 20.0, "sequenceNumber": 3})],
-     {"applied": 2, "sent": 3, "after_end": 1})
+     {"applied": 3, "sent": 2, "after_end": 1})
 case(1, "a new life while the end still waits makes that end unsendable",
-     [start(0, contentState={"n": 1}), end(10), start(20, token=B, contentState={"n": 2})],
-     [], {"unsendable": 2, "applied": 1})
+     [start(0, startToken=A, alert=HELLO), end(10, contentState={"n": 1}),
+      start(20, token=B, contentState={"n": 2})],
+     [sent(0, "started alert", 1)], {"sent": 1, "unsendable": 1, "applied": 1})
 case(1, "a token is applied while the end waits for one",
-     [start(0, contentState={"n": 1}), end(10), token(20, A), token(21, B)],
-     [sent(20, "content ended", 1)], {"sent": 2, "applied": 1, "after_end": 1})
+     [start(0, startToken=A, alert=HELLO), end(10, contentState={"n": 1}), token(20, A), token(21, B)],
+     [sent(0, "started alert", 1), sent(20, "ended", 2)], {"sent": 2, "applied": 1, "after_end": 1})
+case(5, "what ends without ever having had a target is unsendable at once, and no token changes that",
+     [start(0, contentState={"n": 1}), p(5, 0), end(10), token(20, A)], [],
+     {"unsendable": 2, "applied": 1, "after_end": 1})
 case(1, "a subject's position waits for its follower",
      [event("position", 0, subjectId="s", latitude=10, longitude=20, contentState={"lost": True}),
       start(10, token=A, follows="s", contentState={"n": 1}),
@@ -135,7 +139,7 @@ case(1, "a subject's event goes to each follower in the order of their start",
       event("status", 5, subjectId="s", status="on"), event("activity.ended", 9, subjectId="s"),
       event("status", 10, subjectId="s", status="off")],
      [sent(5, "status", 1, activityId="b"), sent(5, "status", 1), sent(9, "ended", 2, activityId="b"),
-      sent(9, "ended", 2)], {"applied": 2, "sent": 4, "no_follower": 1})
+      sent(9, "ended", 2)], {"applied": 4, "sent": 2, "no_follower": 1})
 case(1, "a channel makes the subject itself the activity",
      [event("activity.started", 0, subjectId="match", channelId="Y2g=", contentState={"goals": 0}),
       event("status", 5, subjectId="match", contentState={"goals": 1})],
@@ -199,6 +203,26 @@ case(1, "a start token for a start that waits becomes its target",
      [sent(10, "started alert content", 1)], {"sent": 1, "repeated_start": 1})
 case(1, "the late start of an activity that began alone and sent nothing is its start",
      [status(0, relevanceScore=1), start(5, token=A, contentState={"n": 1}), say(6, n=1)], [], {"applied": 3})
+
+case(1, "it is the start: the late start of what began alone has its place in the order of starts",
+     [status(0, "z", relevanceScore=1), status(1, "a", relevanceScore=1), start(2, "a", token=A, follows="s"),
+      start(3, "z", token=B, follows="s"), event("status", 5, subjectId="s", status="on")],
+     [sent(5, "status", 1), sent(5, "status", 1, activityId="z")], {"applied": 4, "sent": 2})
+case(1, "where an early token and the start report frequentUpdates, the start's counts, and its burst",
+     [token(0, A, frequentUpdates=False), start(1, frequentUpdates=True, contentState={})]
+     + [p(t, 90 * t) for t in range(2, 12)],
+     [sent(t, "distance", t - 1) for t in range(2, 10)] + [sent(17, "distance", 9, at=11)],
+     {"applied": 2, "sent": 9, "conflated": 1}, ["minInterval=0s"])
+case(1, "what was only kept for renewal is known after the end: named again it begins nothing",
+     [token(0, A), start(1, startToken=B, alert=HELLO), end(2), start(3, startToken=B, alert=HELLO),
+      start(4, token="cc" * 32)],
+     [sent(1, "alert", 1), sent(2, "ended", 2)], {"applied": 3, "sent": 1, "after_end": 1})
+case(1, "a start token needs no alert where it would only be kept",
+     [start(0, token=A, contentState={}), start(1, startToken=B)], [], {"applied": 1, "repeated_start": 1})
+case(1, "a subject that is an activity and has ended leaves its events to its followers",
+     [event("activity.started", 0, subjectId="m", channelId="Y2g=", contentState={}),
+      start(1, token=A, follows="m", contentState={}), end(2, "m"), event("status", 3, subjectId="m", status="on")],
+     [sent(2, "ended", 1, activityId="m"), sent(3, "status", 1)], {"applied": 3, "sent": 1})
 
 # ---------------------------------------------------------------------- section 2
 
@@ -279,6 +303,12 @@ case(2, "unchanged: a move that no field tells moves the anchor and sends nothin
      [p(0, 0), p(20, 100), p(40, 150)], [sent(0, "distance", 1)], {"sent": 1, "unchanged": 1, "deadband": 1},
      ["positionFields=off"])
 
+case(2, "a refresh that was due behind an unchanged move leaves at once", [p(0, 0), p(200, 100)],
+     [sent(0, "distance", 1), sent(200, "refresh", 2, at=200)], {"sent": 1, "unchanged": 1}, ["positionFields=off"])
+case(2, "an empty object where the engine writes anyway is no difference",
+     [p(0, 0, accuracy=5), say(20, courier={"name": None})], [sent(0, "distance", 1)], {"sent": 1, "applied": 1},
+     ["positionFields=accuracy=courier.accuracy"])
+
 # ---------------------------------------------------------------------- section 3
 
 case(3, "the interval holds, the latest wins", [p(0, 0), p(5, 100), p(10, 200)],
@@ -308,6 +338,19 @@ case(3, "an update waits for its target", [start(0, contentState={"n": 1}), p(10
 case(3, "a record is sent at once even if others of the same time follow",
      [status(0, status="x"), status(0, status="y")], [sent(0, "status", 1), sent(0, "status", 2)], {"sent": 2})
 
+case(3, "no credit is missing in plan: what becomes possible first leaves first, routine before urgent",
+     [start(0, "z", token=A, follows="s", contentState={"status": "near"}), start(1, "a", token=B, follows="s"),
+      event("status", 5, subjectId="s", status="near", contentState={"note": "left"})],
+     [sent(5, "content", 1, activityId="z"), sent(5, "status content", 1)], {"applied": 2, "sent": 2})
+case(3, "gate 4: in plan what began without a start has a target, also after it was started by push",
+     [status(0, relevanceScore=1), start(5, startToken=A, alert=HELLO), p(30, 0)],
+     [sent(5, "started alert", 1), sent(30, "distance", 2)], {"applied": 1, "sent": 2})
+case(3, "what waits as urgent is judged again when its gates open, though it had lost all reasons before",
+     # eight sends to the bottom at 7; the ninth is allowed 5 s later, and by then the status is what is shown
+     [status(t, status="s%d" % t) for t in range(9)] + [status(9, status="s7"), status(12, relevanceScore=1),
+                                                        status(13, relevanceScore=1)],
+     [sent(t, "status", t + 1) for t in range(8)], {"sent": 8, "conflated": 1, "returned": 1, "applied": 2})
+
 # ---------------------------------------------------------------------- section 4
 
 case(4, "the aps timestamp may run five seconds ahead of the clock, then the send waits",
@@ -327,11 +370,11 @@ case(5, "the life of a start on the phone begins with the earlier of its time an
      [sent(120, "ended", 1)], {"applied": 2}, ["maxActivityLife=120s"])
 case(5, "an ended activity is forgotten after removeAfter, and not before",
      [p(0, 0), end(10), p(70, 0), p(131, 0)],
-     [sent(0, "distance", 1), sent(10, "ended", 2), sent(131, "distance", 1)], {"sent": 3, "after_end": 1},
+     [sent(0, "distance", 1), sent(10, "ended", 2), sent(131, "distance", 1)], {"sent": 2, "applied": 1, "after_end": 1},
      ["removeAfter=60s"])
 case(5, "what still waits for a target at the removal is unsendable",
-     [start(0, contentState={"n": 1}), end(10), status(100, "b", relevanceScore=1)], [],
-     {"unsendable": 2, "applied": 1}, ["removeAfter=60s"])
+     [start(0, startToken=A, alert=HELLO), p(5, 0), end(10), status(100, "b", relevanceScore=1)],
+     [sent(0, "started alert", 1)], {"sent": 1, "unsendable": 1, "applied": 2}, ["removeAfter=60s"])
 
 # ---------------------------------------------------------------------- section 6
 
@@ -344,6 +387,9 @@ case(6, "timers of one instant fire in the order of start",
 case(6, "the life limit absorbs an update due at the same instant", [p(0, 0), p(10, 100), p(30, 0)],
      [sent(0, "distance", 1), sent(20, "distance ended", 2, at=10)], {"sent": 2, "after_end": 1},
      ["maxActivityLife=20s", "minInterval=20s"])
+case(6, "a life that is over when its start is read ends before the next record, even at the same time",
+     [wrapped(200, start(0, token=A, contentState={})), wrapped(200, status(200, status="x"))],
+     [sent(200, "ended", 1)], {"applied": 1, "after_end": 1}, ["maxActivityLife=120s"])
 case(6, "more than a day ahead moves the clock only if the next record agrees",
      [p(0, 0), p(2 * 86400, 0, "b"), p(10, 100)],
      [sent(0, "distance", 1), sent(15, "distance", 2)], {"sent": 2, "future": 1})

@@ -32,6 +32,20 @@ struct ClockTests {
         #expect(run.last?.staleDateSeconds == EventBuilder.epochMilliseconds / 1000 + 3615 + 180)
     }
 
+    @Test("once a wall clock that fell back is put right, what waited for it leaves within a minute, without an event")
+    func wallIsPutRight() {
+        let run = VirtualRun()
+        run.apply(ride.status(0, "riding"))
+        run.wallSkewMilliseconds = -3_600_000
+        run.apply(ride.status(10, "arrived"))
+        run.settle(at: 200)
+        #expect(run.sends.count == 1)
+        run.wallSkewMilliseconds = 0
+        run.settle(at: 260)
+        #expect(run.sends.count == 2)
+        #expect(run.last?.reasons == .status)
+    }
+
     @Test("the wall clock falls back by an hour: nothing leaves with a time that the phone would drop")
     func wallFallsBack() {
         let run = VirtualRun()

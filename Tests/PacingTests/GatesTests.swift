@@ -210,6 +210,26 @@ struct GatesTests {
         #expect(run.updates.map(\.activityIdentifier) == ["c", "b", "a", "d"])
     }
 
+    @Test(
+        "in a plan no credit is missing: what becomes possible first leaves first, a routine update before an urgent one"
+    )
+    func orderOfRelease() {
+        var settings = ShardSettings()
+        settings.keepsOrderOfRelease = true
+        settings.apps = ["courier", "rider"]
+        let run = VirtualRun(settings)
+        var van = EventBuilder(activity: "van-3")
+        van.isForSubject = true
+        // The first follower already shows the status, and is told the note; to the second the status is news.
+        run.apply(
+            EventBuilder(activity: "z").started(
+                0, .updateToken(.of(1)), fields: ["status": "near"], follows: "van-3", app: "rider"))
+        run.apply(EventBuilder(activity: "a").started(0, .updateToken(.of(2)), follows: "van-3", app: "courier"))
+        run.apply(van.status(5, "near", fields: ["note": "left"]))
+        #expect(run.updates.map(\.activityIdentifier) == ["z", "a"])
+        #expect(run.updates.map(\.isUrgent) == [false, true])
+    }
+
     @Test("what waits for a credit alone is judged when it is taken")
     func lateBinding() {
         let run = VirtualRun(.with { $0.minIntervalMilliseconds = 0 })

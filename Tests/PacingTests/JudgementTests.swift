@@ -27,6 +27,33 @@ struct JudgementTests {
             .with { $0.deadbandMeters = exact.nextDown })
     }
 
+    @Test("a move that cannot be seen is unchanged; a refresh that was due behind it leaves at once")
+    func refreshBehindUnchanged() {
+        let run = VirtualRun(.with { $0.positionFields = [] })
+        run.apply(EventBuilder().position(0))
+        run.apply(EventBuilder().position(200, north: 100))
+        #expect(run.sends.map(\.seconds) == [0, 200])
+        #expect(run.last?.reasons == .refresh)
+        #expect(run.decisions == ["sent": 1, "unchanged": 1])
+    }
+
+    @Test("an object that loses its last member differs in that member alone")
+    func emptiedObject() {
+        let run = VirtualRun(.with { $0.tolerances = [FieldTolerance(field: FieldPath("courier.eta"), tolerance: 5)] })
+        run.apply(EventBuilder().started(0, .updateToken(.of(1)), fields: ["courier": .object(["eta": 10])]))
+        run.apply(EventBuilder().status(1, fields: ["courier": .object(["eta": nil])]))
+        #expect(run.last?.reasons == .drift)
+    }
+
+    @Test("an object that appears where the engine writes anyway is no difference")
+    func objectUnderWrittenField() {
+        let run = VirtualRun(
+            .with { $0.positionFields = [PositionField(source: .accuracy, field: FieldPath("courier.accuracy"))] })
+        run.apply(EventBuilder().position(0, accuracy: 5))
+        run.apply(EventBuilder().status(20, fields: ["courier": .object(["name": nil])]))
+        #expect(run.decisions == ["sent": 1, "applied": 1])
+    }
+
     @Test("slow drift adds up, since the anchor is what was sent")
     func slowDrift() {
         timeline(

@@ -219,15 +219,15 @@ struct RandomWorld {
             case 0..<60: settlement = .accepted
             case 60..<70: settlement = .refused
             case 70..<80:
-                settlement = .retry(
-                    notBeforeMilliseconds: now + Int64.random(in: 0...60_000, using: &random),
-                    holdsNewer: Bool.random(using: &random))
+                settlement = .retry(holdsNewer: Bool.random(using: &random))
             case 80..<90: settlement = .unsent
             case 90..<95: settlement = .targetGone
             default: settlement = isStart ? .unknownStart : .accepted
             }
             settle(index, settlement)
-            if case .retry(let due, _) = settlement { retries.append((index, due)) }
+            if case .retry = settlement {
+                retries.append((index, now + Int64.random(in: 0...60_000, using: &random)))
+            }
             dispatch()
         }
     }

@@ -127,7 +127,7 @@ struct SanityTests {
         #expect(bare.last?.positionTimestampMilliseconds == EventBuilder.milliseconds(21))
     }
 
-    @Test("a second that fits neither takes the first one's place; an older one bears nothing out")
+    @Test("a second that fits neither takes the first one's place; what is older than that is out of order")
     func twoImplausible() {
         let run = VirtualRun()
         run.apply(ride.position(0))
@@ -135,9 +135,22 @@ struct SanityTests {
         run.apply(ride.position(11, north: 15_000))
         #expect(run.decisions == ["sent": 1, "implausible": 1, "pending": 1])
         run.apply(ride.position(10.5, north: 15_010), at: 12)
-        #expect(run.decisions == ["sent": 1, "implausible": 2, "pending": 1])
+        #expect(run.decisions == ["sent": 1, "implausible": 1, "pending": 1, "out_of_order": 1])
         run.finish()
-        #expect(run.decisions == ["sent": 1, "implausible": 3])
+        #expect(run.decisions == ["sent": 1, "implausible": 2, "out_of_order": 1])
+    }
+
+    @Test("a position held aside blocks older ones while it is held, and no longer")
+    func heldBlocksOlder() {
+        let run = VirtualRun()
+        run.apply(ride.position(0))
+        run.apply(ride.position(20, north: 5_000))
+        run.apply(ride.position(10, north: 50), at: 21)
+        #expect(run.decisions == ["sent": 1, "out_of_order": 1, "pending": 1])
+        // 90 m in 22 s: the one held aside is dropped, and so is its time
+        run.apply(ride.position(22, north: 90))
+        run.apply(ride.position(21, north: 80), at: 23)
+        #expect(run.decisions == ["sent": 2, "out_of_order": 2, "implausible": 1])
     }
 
     @Test("a position held aside counts as seen: its id, its offset, and while it is held its time")

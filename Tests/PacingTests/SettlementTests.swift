@@ -45,7 +45,7 @@ struct SettlementTests {
         let run = onTheWay()
         run.apply(ride.status(20, "arrived", alert: .saying("Here")))
         let first = run.last!
-        run.settle(first, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(60), holdsNewer: false))
+        run.settle(first, .retry(holdsNewer: false))
         run.apply(ride.position(30, north: 10))
         run.settle(at: 60)
         let again = run.retake(first.ticket)
@@ -65,7 +65,7 @@ struct SettlementTests {
         let run = onTheWay()
         run.apply(ride.status(20, "near", fields: ["note": "A"]))
         let first = run.last!
-        run.settle(first, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(900), holdsNewer: false))
+        run.settle(first, .retry(holdsNewer: false))
         run.apply(ride.status(21, "arrived"))
         #expect(run.last?.sequence == first.sequence + 1)
         #expect(run.retake(first.ticket) == nil)
@@ -79,7 +79,7 @@ struct SettlementTests {
     func supersededAlert() {
         let run = onTheWay()
         run.apply(ride.status(20, "near", alert: .saying("Near")))
-        run.settle(run.last!, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(900), holdsNewer: false))
+        run.settle(run.last!, .retry(holdsNewer: false))
         run.apply(ride.status(21, "arrived"))
         #expect(run.last?.alert == .saying("Near"))
         #expect(run.last?.reasons == [.status, .alert])
@@ -91,15 +91,74 @@ struct SettlementTests {
         let run = onTheWay()
         run.apply(ride.status(20, "near"))
         let first = run.last!
-        run.settle(first, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(50), holdsNewer: true))
+        run.settle(first, .retry(holdsNewer: true))
         run.apply(ride.status(21, "arrived"))
         #expect(run.sends.count == 2)
-        run.advance(to: 50)
-        #expect(run.sends.count == 2)
         run.settle(at: 50)
+        #expect(run.sends.count == 2)
+        // Its time has come: the newer content goes in its place.
+        #expect(run.retake(first.ticket) == nil)
         #expect(run.sends.count == 3)
         #expect(run.last?.contentState[FieldPath("status")] == "arrived")
-        #expect(run.retake(first.ticket) == nil)
+        #expect(run.last?.sequence == first.sequence + 1)
+    }
+
+    @Test("a retry that comes back unsent leaves the time and the bucket of the attempt before as they are")
+    func unsentRetry() {
+        let run = onTheWay()
+        run.apply(ride.status(20, "near"))
+        let first = run.last!
+        run.settle(first, .retry(holdsNewer: false))
+        run.settle(at: 20.2)
+        let again = run.retake(first.ticket)!
+        #expect(again.timestampSeconds == first.timestampSeconds + 1)
+        run.hasCredits = false
+        run.settle(again, .unsent)
+        #expect(run.shard.record(0).bucket.level == 2)
+        run.hasCredits = true
+        run.dispatch()
+        // The first attempt may have reached the phone: neither its number nor its timestamp is given to another one.
+        #expect(run.last?.sequence == first.sequence)
+        #expect(run.last?.apnsIdentifier == first.apnsIdentifier)
+        #expect(run.last?.attempt == 2)
+        #expect(run.last?.timestampSeconds == first.timestampSeconds + 1)
+        run.settle(run.last!, .retry(holdsNewer: false))
+        run.apply(ride.position(30, north: 100))
+        // 15 s after the attempt at 20.2 s, not after the send before it.
+        #expect(run.last?.sequence == first.sequence)
+        run.settle(at: 35.2)
+        #expect(run.last?.reasons == .distance)
+        #expect(run.last?.sequence == first.sequence + 1)
+    }
+
+    @Test("a retry that comes back unsent after its target was replaced goes to the new one, as another update")
+    func unsentRetryRetargeted() {
+        let run = onTheWay()
+        run.apply(ride.status(20, "near"))
+        let first = run.last!
+        run.settle(first, .retry(holdsNewer: false))
+        let again = run.retake(first.ticket)!
+        run.apply(ride.token(21, .of(2)))
+        run.settle(again, .unsent)
+        #expect(run.last?.sequence == first.sequence + 1)
+        #expect(run.last?.reasons == [.status, .distance, .retarget] || run.last?.reasons == [.status, .retarget])
+        #expect(run.last!.timestampSeconds > first.timestampSeconds)
+    }
+
+    @Test("the life of an activity begun by push counts from the attempt that began it")
+    func lifeOfARetriedStart() {
+        let run = VirtualRun(.with { $0.maxActivityLifeMilliseconds = 600_000 }, planTargets: false)
+        run.answer = { _ in nil }
+        run.apply(ride.started(0, .startToken(.of(1)), fields: ["status": "riding"], alert: .saying("Go")))
+        run.settle(run.last!, .retry(holdsNewer: false))
+        run.settle(at: 300)
+        run.settle(run.retake(run.last!.ticket)!, .accepted)
+        run.answer = { _ in .accepted }
+        run.apply(ride.token(310, .of(2)))
+        run.settle(at: 899)
+        #expect(run.updates.allSatisfy { $0.kind != .end })
+        run.settle(at: 900)
+        #expect(run.last?.kind == .end)
     }
 
     @Test("a retry that meets newer content behind a gate leaves by itself if that content loses its reasons")
@@ -107,7 +166,7 @@ struct SettlementTests {
         let run = onTheWay(.with { $0.refresh = false })
         run.apply(ride.position(20, north: 100))
         let first = run.last!
-        run.settle(first, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(30), holdsNewer: false))
+        run.settle(first, .retry(holdsNewer: false))
         run.apply(ride.position(25, north: 200))
         run.settle(at: 30)
         #expect(run.retake(first.ticket) == nil)
@@ -196,7 +255,7 @@ struct SettlementTests {
         run.answer = { _ in nil }
         run.apply(ride.started(0, .startToken(.of(9)), fields: ["status": "riding"], alert: .saying("x"), type: "R"))
         let first = run.last!
-        run.settle(first, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(10), holdsNewer: false))
+        run.settle(first, .retry(holdsNewer: false))
         run.apply(ride.status(1, "near"))
         #expect(run.last?.kind == .start)
         #expect(run.last?.sequence == 2)
@@ -225,7 +284,7 @@ struct SettlementTests {
         run.answer = { _ in nil }
         run.apply(ride.started(0, .startToken(.of(9)), fields: ["status": "riding"], alert: .saying("x"), type: "R"))
         run.apply(ride.ended(1, fields: ["status": "done"]))
-        run.settle(run.last!, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(10), holdsNewer: false))
+        run.settle(run.last!, .retry(holdsNewer: false))
         #expect(run.decisions == ["unsendable": 2])
         #expect(run.retake(run.last!.ticket) == nil)
         run.settle(at: 13 * 3600)
@@ -248,7 +307,7 @@ struct SettlementTests {
         let run = onTheWay()
         run.apply(ride.status(20, "near"))
         let first = run.last!
-        run.settle(first, .retry(notBeforeMilliseconds: EventBuilder.milliseconds(900), holdsNewer: false))
+        run.settle(first, .retry(holdsNewer: false))
         run.apply(ride.ended(21, fields: ["status": "done"]))
         #expect(run.last?.kind == .end)
         #expect(run.retake(first.ticket) == nil)

@@ -7,6 +7,36 @@ import Testing
 struct StartTests {
     let ride = EventBuilder()
 
+    @Test("in a plan an activity that began by itself has a target, also after it was started by push")
+    func assumedTargetStays() {
+        let run = VirtualRun()
+        run.apply(ride.status(0, relevance: 1))
+        run.apply(ride.started(5, .startToken(.of(9)), alert: .saying("On the way"), type: "Ride"))
+        #expect(run.last?.kind == .start)
+        run.apply(ride.position(30))
+        #expect(run.last?.kind == .update)
+        #expect(run.last?.reasons == .distance)
+    }
+
+    @Test("the bucket starts at the burst of what the start reports, whatever an early token said")
+    func burstOfTheStart() {
+        let run = VirtualRun(.with { $0.minIntervalMilliseconds = 0 }, planTargets: false)
+        run.apply(ride.token(0, .of(1), frequent: false))
+        run.apply(ride.started(1, .none, frequent: true))
+        for second in 2..<12 { run.apply(ride.position(Double(second), north: Double(second) * 90)) }
+        #expect(run.sends.map(\.seconds) == [2, 3, 4, 5, 6, 7, 8, 9])
+    }
+
+    @Test("a start token that is only kept for renewal begins no new life either")
+    func keptStartTokenIsAnEcho() {
+        let run = VirtualRun(planTargets: false)
+        run.apply(ride.token(0, .of(1)))
+        run.apply(ride.started(1, .startToken(.of(9)), alert: .saying("Ride"), type: "Ride"))
+        run.apply(ride.ended(2))
+        run.apply(ride.started(3, .startToken(.of(9)), alert: .saying("Ride"), type: "Ride"))
+        #expect(run.shard.decisions[.afterEnd] == 1)
+    }
+
     @Test("an activity that began on the phone already shows its start: nothing is sent until something differs")
     func phoneStart() {
         let run = VirtualRun(planTargets: false)
@@ -325,6 +355,44 @@ struct SubjectTests {
         run.apply(first.started(1, .updateToken(.of(1)), follows: "van-3"))
         run.apply(van.position(2))
         #expect(run.updates.map(\.activityIdentifier) == ["van-3", "order-z"])
+    }
+
+    @Test("a subject that becomes an activity itself is where it was last seen")
+    func channelBeginsWhereTheSubjectWas() {
+        let run = VirtualRun(planTargets: false)
+        run.apply(van.position(0))
+        run.apply(van.started(5, .channel("AA=="), fields: ["score": "0:0"]))
+        #expect(run.last?.reasons == .distance)
+        #expect(run.last?.positionTimestampMilliseconds == EventBuilder.milliseconds(0))
+        #expect(run.decisions == ["no_follower": 1, "sent": 1])
+    }
+
+    @Test("the late start of what began by itself is its start: in the order of starts it stands there")
+    func lateStartOrder() {
+        let run = VirtualRun()
+        run.apply(first.status(0, relevance: 1))
+        run.apply(second.status(1, relevance: 1))
+        run.apply(second.started(2, .updateToken(.of(2)), follows: "van-3"))
+        run.apply(first.started(3, .updateToken(.of(1)), follows: "van-3"))
+        run.apply(van.position(5))
+        run.apply(van.position(10, north: 100))
+        run.settle(at: 20)
+        #expect(run.updates.map(\.activityIdentifier) == ["order-a", "order-z", "order-a", "order-z"])
+    }
+
+    @Test(
+        "a subject that was an activity and has ended leaves its events to its followers, and counts them where it has none"
+    )
+    func endedChannel() {
+        let run = VirtualRun(planTargets: false)
+        run.apply(van.started(0, .channel("AA==")))
+        run.apply(first.started(1, .updateToken(.of(1)), follows: "van-3"))
+        run.apply(EventBuilder(activity: "van-3").ended(2))
+        run.apply(van.status(3, "riding"))
+        #expect(run.decisions == ["applied": 3, "sent": 1])
+        run.apply(first.ended(4))
+        run.apply(van.status(5, "parked"))
+        #expect(run.decisions == ["applied": 4, "sent": 1, "after_end": 1])
     }
 
     @Test("a subject's event begins nothing by itself")

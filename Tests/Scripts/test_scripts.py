@@ -75,6 +75,11 @@ class Readme(unittest.TestCase):
         ran, _, problems = self.check("```console\n$ echo 'sent  17 of 1,204 in 3.5 s'\nsent 2 of 99 in 12 s\n```\n")
         self.assertEqual((ran, problems), (1, []))
 
+    def test_numbers_count_where_the_mark_says_so(self):
+        block = "<!-- check: exactly -->\n```console\n$ echo 'sent  17 of 1,204'\nsent {} of 1,204\n```\n"
+        self.assertEqual(self.check(block.format(17)), (1, 0, []))
+        self.assertEqual(len(self.check(block.format(18))[2]), 1)
+
     def test_another_word_is_a_problem(self):
         self.assertEqual(len(self.check("```console\n$ echo 'sent 17'\nlost 17\n```\n")[2]), 1)
 

@@ -262,7 +262,9 @@ public final class LaneRunner {
 
     private var ending: RunEnding? {
         switch phase {
-        case .reading: return nil
+        case .reading:
+            // A clock that stands waits for answers before it reads on, and with every credential refused none will come.
+            return clock.stands && lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil
         case .finishing:
             if lane.isIdle { return .finished }
             return lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil

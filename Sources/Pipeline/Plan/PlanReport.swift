@@ -10,19 +10,23 @@ public struct PlanReport: Sendable {
     /// Updates that APNs or a phone would not take, by name.
     public var unpushable: [String: Int] = [:]
     /// In the order of the reasons' table. A push with two reasons counts for both.
-    public var sends: [(reason: String, count: UInt64)] = []
+    public private(set) var sends: [(reason: String, count: UInt64)] = Reasons.allNames.map { ($0, 0) }
     public var activityHours = ActivityHours()
 
     public var pushesPerActivityHour: Double? {
         activityHours.hours > 0 ? Double(pushes) / activityHours.hours : nil
     }
 
+    /// What was refused before it became a push is none.
+    mutating func add(_ push: Update) {
+        pushes += 1
+        for place in sends.indices where push.reasons.contains(Reasons(rawValue: 1 << UInt16(place))) {
+            sends[place].count += 1
+        }
+    }
+
     mutating func add(_ shard: Shard) {
         decisions.add(shard.decisions)
-        sends = Reasons.allNames.enumerated().map { place, name in
-            let earlier = sends.first { $0.reason == name }?.count ?? 0
-            return (name, earlier + shard.sendReasons[Reasons(rawValue: 1 << UInt16(place))])
-        }
     }
 }
 

@@ -8,9 +8,10 @@ import Telemetry
 public final class Planner {
     public private(set) var report = PlanReport()
     private let lane: Lane
-    private let link: Int
     private let recordings: MergedRecordings
     private var clock = RecordClock()
+    /// What the clock showed when the last record was applied.
+    private var lastMilliseconds = Int64.min
     private var body = ByteBuffer(capacity: 8_192)
     private let onSend: (Update, _ bodyBytes: Int) -> Void
     private let onDeadLetter: (DeadLetter) -> Void
@@ -22,31 +23,28 @@ public final class Planner {
         settings: LaneSettings, recordings: MergedRecordings, onSend: @escaping (Update, Int) -> Void,
         onDeadLetter: @escaping (DeadLetter) -> Void = { _ in }
     ) {
+        var settings = settings
+        settings.shard.keepsOrderOfRelease = true
         lane = Lane(settings: settings)
         self.recordings = recordings
         self.onSend = onSend
         self.onDeadLetter = onDeadLetter
-        var links: [Int] = []
-        for pool in 0..<max(1, settings.shard.apps.count) {
-            let link = lane.addLink(pool: pool)
-            lane.setStreams(.max, link: link)
-            links.append(link)
-        }
-        link = links[0]
+        lane.setStreams(.max, link: lane.addLink(pool: 0))
     }
 
     public func run() throws(SourceFault) {
         while case .record(let record, let recording) = try recordings.next() {
             report.records += 1
-            let before = clock.nowMilliseconds
             try clock.advance(to: record.time) { () throws(SourceFault) in try recordings.followingTimeMilliseconds() }
-            if let before, let now = clock.nowMilliseconds, now > before { fireTimers(before: now) }
+            // Also where the clock stands still: an activity may have outlived its limit when its start was read.
+            if let now = clock.nowMilliseconds { fireTimers(before: now, notBefore: lastMilliseconds) }
+            lastMilliseconds = clock.nowMilliseconds ?? lastMilliseconds
             apply(record, of: recording)
         }
         guard let now = clock.nowMilliseconds else { return finishReport() }
         lane.finish(at: moment(now))
         sendAll(at: now)
-        fireTimers(before: .max)
+        fireTimers(before: .max, notBefore: now)
         finishReport()
     }
 
@@ -70,18 +68,20 @@ public final class Planner {
         onDeadLetter(DeadLetter(fault: fault, source: recording.name, record: record))
     }
 
-    /// Each timer fires at its own time, and what it releases leaves before the next one.
-    private func fireTimers(before end: Int64) {
+    /// Each timer fires at its own time, one that is overdue at `start`, and what they release leaves before a later one fires.
+    private func fireTimers(before end: Int64, notBefore start: Int64) {
+        var now = start
         while let due = lane.nextPacingDueMilliseconds, due < end {
-            lane.fire(at: moment(due))
-            sendAll(at: due)
+            now = max(now, due)
+            lane.fire(at: moment(now))
+            sendAll(at: now)
         }
     }
 
     private func sendAll(at now: Int64) {
         while let dispatch = lane.next(at: moment(now), body: &body) {
             onSend(dispatch.update, body.count)
-            report.pushes += 1
+            report.add(dispatch.update)
             _ = lane.complete(
                 dispatch.identifier, .answered(ProviderAnswer(status: 200), providerTokenAgeSeconds: 0), at: moment(now)
             )

@@ -1,3 +1,5 @@
+import Configuration
+
 /// The words after a command's name, checked against its flags.
 struct Arguments {
     private var values: [String: [String]] = [:]
@@ -22,8 +24,11 @@ struct Arguments {
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let flag = flags.first(where: { $0.name == parts[0] }) else {
+                let nearest = NearestMatch.of(parts[0], in: flags.map(\.name))
                 throw CommandFault(
-                    .usage, "\"\(command)\" has no option \(parts[0])", remedy: "waypulse \(command) --help")
+                    .usage,
+                    "\"\(command)\" has no option \(parts[0])" + (nearest.map { "; did you mean \($0)?" } ?? ""),
+                    remedy: "waypulse \(command) --help")
             }
             switch (flag.value, parts.count) {
             case (nil, 1):

@@ -1,6 +1,8 @@
 import Configuration
-import Glibc
+import Delivery
+import HTTP2
 import Pipeline
+import PushSimulator
 import Streams
 
 /// Finds the command, runs it, and turns whatever goes wrong into a message and an exit code.
@@ -23,16 +25,25 @@ enum Program {
             for fault in faults.faults { Console.error("\(fault)") }
             Console.say("try:   waypulse config defaults")
             return .configuration
-        } catch let fault as SettingFault {
+        } catch let fault where isOfConfiguration(fault) {
             Console.error("\(fault)")
+            Console.say("try:   waypulse validate, with the same configuration")
             return .configuration
         } catch let fault as SourceFault {
             Console.error("\(fault.source): \(fault.problem)", remedy: fault.remedy)
+            return .unavailable
+        } catch let fault as SimulatorFault {
+            Console.error("the simulator cannot run: \(fault)", remedy: "another port or folder")
             return .unavailable
         } catch {
             Console.error("\(error)")
             return .internal
         }
+    }
+
+    /// Files that the configuration names: schemas, keys, authorities, where dead letters go.
+    private static func isOfConfiguration(_ error: any Error) -> Bool {
+        error is ConfigurationFault || error is SettingFault || error is CredentialFault || error is TLSFault
     }
 
     private static func dispatch(_ words: [String]) throws -> ExitCode {
@@ -41,34 +52,46 @@ enum Program {
             return .usage
         }
         if ["--help", "-h", "help"].contains(first) {
-            if let command = find(Array(words.dropFirst()))?.command {
-                Console.print(command.help)
-            } else {
+            let rest = Array(words.dropFirst())
+            guard let command = find(rest)?.command else {
+                guard rest.isEmpty else { throw unknown(rest) }
                 Console.print(help)
+                return .success
             }
+            Console.print(command.help)
             return .success
         }
         if first == "--version" { return try VersionCommand.run(Arguments([], flags: [], command: "version")) }
-        guard let (command, rest) = find(words) else {
-            let group = commands.filter { $0.name.hasPrefix(first + " ") }
-            guard group.isEmpty else {
-                throw CommandFault(
-                    .usage,
-                    "\"\(first)\" needs one of: "
-                        + group.map { $0.name.dropFirst(first.count + 1) }.joined(separator: ", "),
-                    remedy: "waypulse \(group[0].name) --help")
-            }
-            throw CommandFault(
-                .usage, "there is no command \"\(first)\"",
-                remedy: NearestMatch.of(first, in: commands.map { $0.name }).map { "waypulse \($0) --help" }
-                    ?? "waypulse --help")
-        }
+        guard let (command, rest) = find(words) else { throw unknown(words) }
         let arguments = try Arguments(rest, flags: command.flags, command: command.name)
         if arguments.wantsHelp {
             Console.print(command.help)
             return .success
         }
+        if command.operands.isEmpty, let operand = arguments.operands.first {
+            throw CommandFault(
+                .usage, "\"\(command.name)\" takes no \"\(operand)\"", remedy: "waypulse \(command.name) --help")
+        }
         return try command.run(arguments)
+    }
+
+    /// Says what there is instead of a command that there is not.
+    private static func unknown(_ words: [String]) -> CommandFault {
+        let first = words[0]
+        let group = commands.map { $0.name }.filter { $0.hasPrefix(first + " ") }
+        guard group.isEmpty else {
+            let seconds = group.map { String($0.dropFirst(first.count + 1)) }
+            let nearest = words.count > 1 ? NearestMatch.of(words[1], in: seconds) : nil
+            return CommandFault(
+                .usage,
+                words.count > 1
+                    ? "\"\(first)\" has no \"\(words[1])\", only: \(seconds.joined(separator: ", "))"
+                    : "\"\(first)\" needs one of: \(seconds.joined(separator: ", "))",
+                remedy: "waypulse \(first) \(nearest ?? seconds[0]) --help")
+        }
+        let nearest = NearestMatch.of(first, in: commands.map { $0.name })
+        return CommandFault(
+            .usage, "there is no command \"\(first)\"", remedy: "waypulse \(nearest.map { $0 + " " } ?? "")--help")
     }
 
     private static func find(_ words: [String]) -> (command: any Command.Type, rest: [String])? {

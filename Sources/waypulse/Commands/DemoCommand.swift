@@ -33,12 +33,20 @@ enum DemoCommand: Command {
         // The simulator's phones find the activity of a start push by this attribute.
         words.add("attributesTypes.DeliveryAttributes.activityIdAttribute=activityId", to: .set)
         let configuration = try words.configuration()
+        if let unused = [activities, seed].first(where: arguments.has), !arguments.operands.isEmpty {
+            throw CommandFault(
+                .usage, "\(unused.name) makes a fleet, and a recording was given",
+                remedy: "waypulse demo \(arguments.operands.joined(separator: " "))")
+        }
         let input =
             arguments.operands.isEmpty
             ? DemoInput.fleet(
                 activities: try arguments.integer(activities, default: 300, in: 1...100_000),
                 seed: UInt64(try arguments.integer(seed, default: 1, in: 0...Int.max)))
             : try DemoInput.recordings(arguments.operands, configuration)
+        guard !input.lines.isEmpty else {
+            throw CommandFault(.unavailable, "\(input.name): holds no record", remedy: "waypulse demo")
+        }
         let factor = try factor(arguments, configuration, input)
         let registry = Registry()
         let sink = LogSink(level: .error, format: .forStandardError)

@@ -37,6 +37,12 @@ enum PlanCommand: Command {
         try planner.run()
         output.flush()
         Console.say(arguments.has(.json) ? PlanSummary.json(planner.report) : PlanSummary.text(planner.report))
+        let source = arguments.operands.joined(separator: " ")
+        guard !arguments.has(.json) else { return .success }
+        if planner.report.records == 0 { Console.say("warning: no record in \(source)") }
+        if !planner.report.deadLetters.isEmpty {
+            Console.say("try:   waypulse validate \(source), which tells each dead letter with its line")
+        }
         return .success
     }
 }

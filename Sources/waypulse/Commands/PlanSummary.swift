@@ -59,15 +59,17 @@ enum PlanSummary {
 
     static func text(_ report: PlanReport) -> String {
         let decisions = report.decisions
-        var text = "\(report.records) records, \(decisions.activityEvents) activity events, \(report.pushes) pushes"
-        if decisions.activityEvents > 0 {
+        var text = Figures.counted(report.records, "record")
+        text += ", " + Figures.counted(Int(decisions.activityEvents), "activity event")
+        text += ", " + Figures.counted(report.pushes, "push", "pushes")
+        if decisions[.deadLetter] < decisions.activityEvents {
             text += " (\(Figures.percent(1 - Double(report.pushes) / Double(decisions.activityEvents))) suppressed)"
         }
         text += "\n\ndecisions\n"
         let rows = Decision.allCases.map { ($0.name, decisions[$0]) } + [("pending", decisions.pending)]
         for (name, count) in rows where count > 0 { text += Figures.row(name, count) }
         text += Figures.row("= sum", decisions.sum)
-        text += "\nsends by reason\n"
+        if report.pushes > 0 { text += "\nsends by reason (one send may have several)\n" }
         for send in report.sends where send.count > 0 { text += Figures.row(send.reason, send.count) }
         for (title, counts) in [("dead letters", report.deadLetters), ("refused payloads", report.unpushable)]
         where !counts.isEmpty {
@@ -76,7 +78,7 @@ enum PlanSummary {
         }
         if let rate = report.pushesPerActivityHour {
             text +=
-                "\n\(Figures.oneDecimal(rate)) pushes per activity and hour (\(report.activityHours.activities) activities)\n"
+                "\n\(Figures.oneDecimal(rate)) pushes per activity and hour (\(Figures.counted(report.activityHours.activities, "activity", "activities")))\n"
         }
         return text
     }
@@ -87,6 +89,10 @@ enum Figures {
     static func row(_ name: String, _ count: UInt64) -> String {
         let number = String(count)
         return "  \(name)\(String(repeating: " ", count: max(1, 32 - name.count - number.count)))\(number)\n"
+    }
+
+    static func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(count) \(count == 1 ? one : many ?? one + "s")"
     }
 
     static func oneDecimal(_ value: Double) -> String {

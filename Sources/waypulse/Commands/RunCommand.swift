@@ -56,7 +56,8 @@ enum RunCommand: Command {
                 return try OperationsListener(
                     host: address.host, port: UInt16(address.port), registry: registry, readiness: readiness)
             } catch {
-                throw CommandFault(.unavailable, "\(error)", remedy: "--set metrics.listen=off, or another port")
+                throw CommandFault(
+                    .unavailable, "\(error)", remedy: "--set metrics.listen=off, or --set metrics.listen=127.0.0.1:0")
             }
         }
         defer { listener?.stop() }
@@ -74,13 +75,30 @@ enum RunCommand: Command {
             "running", .field("source", paths.joined(separator: " ")),
             .field("metricsPort", listener.map { Int($0.port) } ?? 0))
         let ending = try runner.run()
+        tell(registry.snapshot(), log)
         return exitCode(ending, log)
+    }
+
+    /// The sum of a run, in the log: what scrapers saw of it may be older.
+    private static func tell(_ metrics: Snapshot, _ log: Log) {
+        func count(_ name: String, _ labels: String...) -> Int {
+            Int(
+                labels.isEmpty
+                    ? metrics.number(name) ?? 0 : labels.reduce(0) { $0 + (metrics.number(name, $1) ?? 0) })
+        }
+        log.info(
+            "in all", .field("records", count("waypulse_records_total")),
+            .field("activityEvents", count("waypulse_activity_events_total")),
+            .field("accepted", count("waypulse_pushes_accepted_total", "urgent", "routine")),
+            .field("refused", count("waypulse_updates_total", "refused", "target_gone")),
+            .field("deadLetters", count("waypulse_decisions_total", "dead_letter")),
+            .field("pending", count("waypulse_pending_events")))
     }
 
     private static func exitCode(_ ending: RunEnding, _ log: Log) -> ExitCode {
         switch ending {
         case .finished:
-            log.info("everything was told")
+            log.info("the recording is done")
             return .success
         case .drained:
             log.info("stopped; nothing was in flight")

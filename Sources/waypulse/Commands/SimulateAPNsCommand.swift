@@ -33,21 +33,12 @@ enum SimulateAPNsCommand: Command {
     private static let error = Flag(
         "--error", value: "STATUS:REASON:SHARE",
         "Answer a share of requests so, for example 503:ServiceUnavailable:0.1; may be repeated")
-    private static let knownOnly = Flag(
-        "--known-tokens-only", "Refuse tokens that were not registered over the control port")
-    static let flags: [Flag] = [port, control, directory, bundle, latency, streamLimit, skew, error, knownOnly]
+    static let flags: [Flag] = [port, control, directory, bundle, latency, streamLimit, skew, error]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let signals = StopSignals()
-        let simulator: SimulatorServer
-        let listening: UInt16
-        do {
-            simulator = try SimulatorServer(try options(arguments))
-            listening = try simulator.start()
-        } catch let fault as SimulatorFault {
-            throw CommandFault(
-                .unavailable, "the simulator cannot run: \(fault)", remedy: "another --port or --directory")
-        }
+        let simulator = try SimulatorServer(try options(arguments))
+        let listening = try simulator.start()
         guard let files = simulator.files else { preconditionFailure("a directory was given and nothing was written") }
         Console.print(
             """
@@ -70,7 +61,7 @@ enum SimulateAPNsCommand: Command {
         signals.onFirst { ended.stop() }
         ended.wait()
         simulator.stop()
-        Console.say("\(simulator.journal.entries.count) requests in \(files.journalPath)")
+        Console.say("\(Figures.counted(simulator.journal.entries.count, "request")) in \(files.journalPath)")
         return .success
     }
 
@@ -82,7 +73,8 @@ enum SimulateAPNsCommand: Command {
         }
         options.directory = arguments.value(directory) ?? "waypulse-simulator"
         if let bundle = arguments.value(bundle) { options.bundleIdentifier = bundle }
-        options.face.unknownTokens = arguments.has(knownOnly) ? .refuse : .adopt
+        // Nobody registers tokens here: whatever has the form of one belongs to a phone.
+        options.face.unknownTokens = .adopt
         options.faults.streamLimit = UInt32(try arguments.integer(streamLimit, default: 1_000, in: 1...100_000))
         let milliseconds = Int64(try arguments.integer(latency, default: 0, in: 0...600_000))
         (options.faults.latencyMinMilliseconds, options.faults.latencyMaxMilliseconds) = (milliseconds, milliseconds)

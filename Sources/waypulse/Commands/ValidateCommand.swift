@@ -22,28 +22,32 @@ enum ValidateCommand: Command {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let configuration = try arguments.configuration()
         _ = try LaneSettings(configuration, planTargets: true, seed: 0)
-        do {
-            _ = try PoolSettings.all(configuration)
-        } catch {
-            Console.error("\(error)")
-            return .configuration
-        }
-        var faults = 0
-        for path in arguments.operands { faults += try check(path, configuration, json: arguments.has(.json)) }
-        if arguments.operands.isEmpty {
-            Console.say("the configuration is valid")
-        } else {
+        _ = try PoolSettings.all(configuration)
+        guard !arguments.operands.isEmpty else {
             Console.say(
-                faults == 0 ? "every event is valid" : "\(faults) event\(faults == 1 ? "" : "s") cannot be used")
+                arguments.has(.config)
+                    ? "the configuration is valid" : "the defaults and the environment are valid; no --config was given"
+            )
+            return .success
         }
+        var (faults, records) = (0, 0)
+        for path in arguments.operands {
+            let found = try check(path, configuration, json: arguments.has(.json))
+            faults += found.faults
+            records += found.records
+        }
+        Console.say("\(Figures.counted(records, "record")), \(faults == 0 ? "none" : "\(faults)") that cannot be used")
         return faults == 0 ? .success : .failure
     }
 
-    private static func check(_ path: String, _ configuration: Configuration, json: Bool) throws -> Int {
+    private static func check(_ path: String, _ configuration: Configuration, json: Bool) throws
+        -> (faults: Int, records: Int)
+    {
         let recording = try Recording(path: path, apps: configuration.apps)
         let output = LineOutput()
-        var faults = 0
+        var (faults, records) = (0, 0)
         while case .record(let record) = try recording.next() {
+            records += 1
             guard case .failure(let fault) = record.event else { continue }
             faults += 1
             output.write { line in
@@ -63,6 +67,6 @@ enum ValidateCommand: Command {
             }
         }
         output.flush()
-        return faults
+        return (faults, records)
     }
 }

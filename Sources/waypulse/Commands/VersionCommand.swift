@@ -1,12 +1,11 @@
-import HTTP2
 import Telemetry
 
 enum VersionCommand: Command {
     static let name = "version"
-    static let summary = "Print the version of the program and of the libraries it runs with"
+    static let summary = "Print the version of the program"
     static let examples: [Example] = [
         Example("waypulse version", "One line."),
-        Example("waypulse version --json", "For machines, libraries included."),
+        Example("waypulse version --json", "For machines."),
     ]
     static let flags: [Flag] = [.json]
 

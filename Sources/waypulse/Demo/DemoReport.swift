@@ -12,6 +12,12 @@ struct DemoReport {
 
     private var accepted: Int { outcome.entries.count { $0.status == 200 } }
     private var shown: Int { outcome.entries.count { $0.verdict?.isShown == true } }
+    /// What was answered but 200, and what was left without an answer.
+    private var otherAnswers: [(String, Int)] {
+        let names = outcome.entries.filter { $0.status != 200 }
+            .map { $0.status == 0 ? "no answer" : "\($0.status) \($0.reason ?? "")" }
+        return Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
+    }
     private var suppressedShare: Double {
         outcome.decisions.activityEvents == 0 ? 0 : 1 - Double(accepted) / Double(outcome.decisions.activityEvents)
     }
@@ -39,10 +45,11 @@ struct DemoReport {
         text += "\npushes\n"
         text += Figures.row("requests at the provider", UInt64(outcome.entries.count))
         text += Figures.row("accepted", UInt64(accepted))
+        for (answer, count) in otherAnswers { text += Figures.row(answer, UInt64(count)) }
         text += Figures.row("shown by a phone", UInt64(shown))
         text += "\n  \(Figures.percent(suppressedShare)) of the events needed no push\n"
         text +=
-            "  \(Figures.oneDecimal(pushesPerActivityHour)) pushes per activity and hour (\(outcome.activityHours.activities) activities)\n"
+            "  \(Figures.oneDecimal(pushesPerActivityHour)) pushes per activity and hour (\(Figures.counted(outcome.activityHours.activities, "activity", "activities")))\n"
         for label in LaneInstruments.ClassLabel.allCases {
             guard let median = quantile(0.5, label), let tail = quantile(0.99, label) else { continue }
             text +=
@@ -55,9 +62,9 @@ struct DemoReport {
 
     private var verdict: String {
         guard !outcome.broken.isEmpty else {
-            return "The judge read \(outcome.entries.count) requests and found no broken promise.\n"
+            return "The judge read \(Figures.counted(outcome.entries.count, "request")) and found no broken promise.\n"
         }
-        var text = "The judge found \(outcome.broken.count) broken promise\(outcome.broken.count == 1 ? "" : "s"):\n"
+        var text = "The judge found \(Figures.counted(outcome.broken.count, "broken promise")):\n"
         for broken in outcome.broken.prefix(20) { text += "  \(broken)\n" }
         if outcome.broken.count > 20 { text += "  … and \(outcome.broken.count - 20) more\n" }
         return text

@@ -27,7 +27,9 @@ final class DemoScreen {
             guard progress.realMilliseconds >= nextPlainMilliseconds else { return }
             nextPlainMilliseconds = progress.realMilliseconds + DemoScreen.plainLineEveryMilliseconds
             Console.say(
-                "\(Figures.percent(share)) of the recording: \(events) events in, \(urgent + routine) pushes accepted (\(urgent) urgent), \(Figures.percent(suppressed)) suppressed"
+                "\(Figures.percent(share)) of the recording: \(Figures.counted(Int(events), "event")) in, "
+                    + "\(Figures.counted(Int(urgent + routine), "push", "pushes")) accepted (\(urgent) urgent), "
+                    + "\(Figures.percent(suppressed)) suppressed"
             )
             return
         }
@@ -37,13 +39,13 @@ final class DemoScreen {
             "waypulse demo · \(input.name) · \(Figures.oneDecimal(factor)) × real time",
             "[" + String(repeating: "█", count: filled) + String(repeating: "·", count: width - filled)
                 + "] \(Figures.percent(share))",
-            "events in            \(events)",
+            "events in              \(events)",
             "  inside the deadband  \(number("waypulse_decisions_total", "deadband"))",
             "  conflated            \(number("waypulse_decisions_total", "conflated"))",
             "  dropped as wrong     \(["duplicate", "out_of_order", "null_island", "inaccurate", "future", "too_old", "implausible"].reduce(0) { $0 + number("waypulse_decisions_total", $1) })",
-            "pushes accepted      \(urgent + routine)   (\(urgent) urgent, \(routine) routine)",
-            "suppressed           \(Figures.percent(suppressed))",
-            "in flight            \(progress.inFlight)",
+            "pushes accepted        \(urgent + routine)   (\(urgent) urgent, \(routine) routine)",
+            "suppressed             \(Figures.percent(suppressed))",
+            "in flight              \(progress.inFlight)",
         ]
         clear()
         Console.say(rows.map { "\u{1B}[2K" + $0 }.joined(separator: "\n"))

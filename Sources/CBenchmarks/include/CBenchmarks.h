@@ -1,0 +1,43 @@
+// What the benchmarks need of C and C++: simdjson as a rival, and a count of allocations.
+#ifndef WAYPULSE_CBENCHMARKS_H
+#define WAYPULSE_CBENCHMARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cbenchmarks_rival cbenchmarks_rival;
+
+typedef struct {
+    bool isPosition;
+    /// Into the message, without the quotes.
+    const char *activityId;
+    size_t activityIdLength;
+    const char *eventId;
+    size_t eventIdLength;
+    double timestamp, latitude, longitude, accuracy, speed, heading, altitude, etaTimestamp;
+} cbenchmarks_event;
+
+cbenchmarks_rival *cbenchmarks_rival_create(void);
+void cbenchmarks_rival_destroy(cbenchmarks_rival *rival);
+
+/// Reads a position or a status with simdjson's on-demand parser, in place: `capacity` bytes of memory may be read, which must be
+/// 32 more than `length` at the least. False where it is no such event.
+bool cbenchmarks_rival_decode(
+    cbenchmarks_rival *rival, const uint8_t *bytes, size_t length, size_t capacity, cbenchmarks_event *event);
+
+/// Calls of malloc and its kin by this thread so far.
+uint64_t cbenchmarks_allocations(void);
+
+/// Has malloc give back to the system what it holds and nobody uses.
+void cbenchmarks_give_back_memory(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/// What Waypulse promises, as far as a world can break it.
+public enum Promise: String, CaseIterable, Sendable {
+    /// Each phone ends up told the newest state, and every end is delivered or accounted for.
+    case newestStateIsTold
+    /// An alert is given to the phone in the end.
+    case alertIsTold
+    /// A start is never made twice: a second card would appear.
+    case oneCard
+    /// The number strictly rises, and never names another content-state.
+    case sequenceRises
+    case timestampsRise
+    /// What leaves is the newest truth of that moment; a retry tells what it told before, unless something newer takes its place.
+    case newestLeaves
+    case retryIsTheSame
+    case supersededIsNotSent
+    /// The same content is not repeated before its time; a throttled target gets nothing before that.
+    case holdsAreKept
+    case oneInFlight
+    case nothingAfterEnd
+    /// A repeated event changes nothing.
+    case replayChangesNothing
+    case noiseIsDropped
+    case cadenceHolds
+    case everyEventIsAccounted
+    case creditsComeBack
+    /// With all faults over, time alone settles everything.
+    case settles
+    /// What leaves is something that APNs and a phone can take.
+    case pushIsGood
+
+    /// One line for people.
+    public var text: String {
+        switch self {
+        case .newestStateIsTold: "each phone is told the newest state, and every end"
+        case .alertIsTold: "no alert is lost"
+        case .oneCard: "an activity is started once"
+        case .sequenceRises: "the sequence strictly rises and names one content-state"
+        case .timestampsRise: "timestamps strictly rise, and not far ahead of the clock"
+        case .newestLeaves: "what leaves is the newest truth"
+        case .retryIsTheSame: "a retry has the same sequence, id and content"
+        case .supersededIsNotSent: "a superseded retry is not sent"
+        case .holdsAreKept: "what the provider put off is not sent before its time"
+        case .oneInFlight: "one update in flight per activity"
+        case .nothingAfterEnd: "nothing is sent after the end"
+        case .replayChangesNothing: "a repeated event changes nothing"
+        case .noiseIsDropped: "what cannot be believed is dropped"
+        case .cadenceHolds: "the cadence holds in every window"
+        case .everyEventIsAccounted: "activity events are the sum of decisions and what is pending"
+        case .creditsComeBack: "no stream is lost, and none is used that is not free"
+        case .settles: "everything settles once the faults are over"
+        case .pushIsGood: "only what APNs and a phone take is sent"
+        }
+    }
+}
+
+/// A promise that was broken, and how.
+struct Broken: Error {
+    let promise: Promise
+    let explanation: String
+
+    init(_ promise: Promise, _ explanation: String) {
+        self.promise = promise
+        self.explanation = explanation
+    }
+}

@@ -1,0 +1,172 @@
+import Pacing
+import Telemetry
+
+/// What is true of one activity: a model so simple that it can be checked by reading. It knows no gates, no answers and no time but
+/// that at which a life is over.
+struct Truth {
+    enum Phase { case unknown, alive, ended }
+
+    private(set) var phase = Phase.unknown
+    /// Counts the lives, the first is 1.
+    private(set) var life = 0
+    private(set) var content = ContentState()
+    private(set) var position: Position?
+    private(set) var positionTimestampMilliseconds = Int64.min
+    /// What the app's back end reported last; nil before, and where the provider called it dead.
+    private(set) var token: PushToken?
+    /// The life begins by push with this.
+    private(set) var startToken: PushToken?
+    /// The newest alert that phones have not been given.
+    private(set) var alert: Alert?
+    /// By the time on pacing's clock after which this life is over; nil where it has no limit, or was not begun so far.
+    private(set) var overAfterMilliseconds: Int64?
+    private(set) var subject: Int?
+    private(set) var earlyToken: PushToken?
+    private var knownTokens: Set<PushToken> = []
+    private var lacksStart = false
+    private var wasSent = false
+
+    /// What this start began on the phone.
+    enum Beginning {
+        case none
+        /// A card that shows this.
+        case onPhone(PushToken, ContentState)
+    }
+
+    mutating func apply(
+        _ event: SimulatedEvent, nowMilliseconds now: Int64, life limit: Int64?,
+        subjectPosition: (position: Position, timestampMilliseconds: Int64)?, subject: Int?
+    ) -> Beginning {
+        if let over = overAfterMilliseconds, now > over { end() }
+        switch (phase, event.kind) {
+        case (.unknown, .activityEnded):
+            return .none
+        case (.unknown, .token):
+            if case .updateToken(let token)? = event.detail?.target { earlyToken = token }
+            return .none
+        case (.ended, .activityStarted) where isNew(event.detail?.target), (.unknown, .activityStarted):
+            return begin(event, now, limit, subjectPosition, subject)
+        case (.ended, .token):
+            if token == nil { takeToken(event) }
+            return .none
+        case (.ended, _):
+            return .none
+        case (.unknown, _):
+            life = 1
+            phase = .alive
+            lacksStart = true
+            token = earlyToken
+            if let token { knownTokens.insert(token) }
+            overAfterMilliseconds = limit.map { now + $0 }
+        case (.alive, .activityStarted) where lacksStart && !wasSent:
+            return begin(event, now, limit, subjectPosition, subject)
+        case (.alive, _):
+            break
+        }
+        take(event)
+        return .none
+    }
+
+    private mutating func take(_ event: SimulatedEvent) {
+        if let patch = event.detail?.contentState { content.apply(patch) }
+        switch event.kind {
+        case .position:
+            if event.timestampMilliseconds > positionTimestampMilliseconds {
+                position = event.position
+                positionTimestampMilliseconds = event.timestampMilliseconds
+            }
+        case .status:
+            if let alert = event.detail?.alert { self.alert = alert }
+        case .token, .activityStarted:
+            takeToken(event)
+        case .activityEnded:
+            if let alert = event.detail?.alert { self.alert = alert }
+            end()
+        }
+    }
+
+    private mutating func takeToken(_ event: SimulatedEvent) {
+        guard case .updateToken(let token)? = event.detail?.target else { return }
+        self.token = token
+        knownTokens.insert(token)
+    }
+
+    private mutating func begin(
+        _ event: SimulatedEvent, _ now: Int64, _ limit: Int64?,
+        _ subjectPosition: (position: Position, timestampMilliseconds: Int64)?, _ subject: Int?
+    ) -> Beginning {
+        if phase != .alive {
+            life += 1
+            content = ContentState()
+            position = nil
+            positionTimestampMilliseconds = .min
+            token = earlyToken
+            alert = nil
+        }
+        earlyToken = nil
+        phase = .alive
+        lacksStart = false
+        wasSent = false
+        startToken = nil
+        self.subject = subject
+        if let patch = event.detail?.contentState { content.apply(patch) }
+        if let known = subjectPosition, known.timestampMilliseconds > positionTimestampMilliseconds {
+            position = known.position
+            positionTimestampMilliseconds = known.timestampMilliseconds
+        }
+        overAfterMilliseconds = limit.map { min(event.timestampMilliseconds, now) + $0 }
+        switch event.detail?.target ?? .none {
+        case .updateToken(let token):
+            self.token = token
+            knownTokens.insert(token)
+            return .onPhone(token, ContentState(event.detail?.contentState ?? JSONObject()))
+        case .startToken(let token):
+            startToken = token
+            knownTokens.insert(token)
+            alert = event.detail?.alert
+            overAfterMilliseconds = nil
+        case .none, .user, .channel:
+            break
+        }
+        return .none
+    }
+
+    private func isNew(_ target: StartTarget?) -> Bool {
+        switch target {
+        case .updateToken(let token)?, .startToken(let token)?: !knownTokens.contains(token)
+        default: false
+        }
+    }
+
+    private mutating func end() {
+        phase = .ended
+        overAfterMilliseconds = nil
+        subject = nil
+    }
+
+    // MARK: What the world tells
+
+    /// A push left: with a start its life begins.
+    mutating func left(_ kind: Update.Kind, nowMilliseconds now: Int64, life limit: Int64?) {
+        wasSent = true
+        if kind == .start, phase == .alive { overAfterMilliseconds = limit.map { now + $0 } }
+    }
+
+    /// Time alone ended it, as all that was due before `now` has happened.
+    mutating func passTime(nowMilliseconds now: Int64) {
+        if let over = overAfterMilliseconds, now >= over { end() }
+    }
+
+    mutating func outlivesTime() {
+        overAfterMilliseconds = nil
+    }
+
+    mutating func forget(_ dead: PushToken) {
+        if token == dead { token = nil }
+    }
+
+    /// A provider took it, so it will sound.
+    mutating func alerted(_ told: Alert?) {
+        if told != nil, told == alert { alert = nil }
+    }
+}

@@ -1,0 +1,63 @@
+import Flow
+import Telemetry
+
+extension World {
+    /// With everything settled: does each phone know what it should?
+    ///
+    /// - Returns: the activity whose promise was broken, if one was.
+    func verdict() -> (activity: Int?, broken: Broken)? {
+        for activity in rides.indices {
+            if let broken = verdict(of: activity) { return (activity, broken) }
+        }
+        if pending > 0, !rides.contains(where: { waitsForTarget($0) }) {
+            return (nil, Broken(.settles, "\(pending) activity events are pending, though nothing is waited for"))
+        }
+        return nil
+    }
+
+    /// Whenever nothing is under way and nothing waits, the phones have been told all that counts.
+    mutating func checkTold() throws(Broken) {
+        guard hasNews, requests.isEmpty, pending == 0 else { return }
+        hasNews = false
+        for shard in lane.eachShard {
+            let statistics = shard.statistics
+            if statistics.waitingUpdates > 0 || statistics.unsettledUpdates > 0 { return }
+        }
+        for activity in rides.indices {
+            let ride = rides[activity]
+            guard ride.truth.phase != .unknown, ride.truth.token != nil, !ride.wasRefused,
+                let told = ride.told?.contentState ?? ride.cards[ride.truth.life]?.shown
+            else { continue }
+            concerned = activity
+            if ride.truth.phase == .ended, ride.told?.event != "end" {
+                throw Broken(.newestStateIsTold, "the activity has ended, and nothing waits to tell it")
+            }
+            if ride.truth.alert != nil { throw Broken(.alertIsTold, "the newest alert never left, and nothing waits") }
+            if let fault = ride.ledger.significance.fault(in: told, beside: ride.truth) {
+                throw Broken(.newestStateIsTold, "nothing waits though \(fault)")
+            }
+        }
+    }
+
+    private func waitsForTarget(_ ride: Ride) -> Bool { ride.truth.phase != .unknown && ride.truth.token == nil }
+
+    private func verdict(of activity: Int) -> Broken? {
+        let ride = rides[activity]
+        // Nobody listens where the provider called the token dead, the app never reported one, or it reported one too late.
+        guard let token = ride.truth.token, let card = ride.cards[ride.truth.life], card.token == token,
+            let record = provider.tokens[token], record.goneAtMilliseconds == nil, record.stale == nil,
+            !ride.wasRefused
+        else { return nil }
+        if ride.truth.alert != nil { return Broken(.alertIsTold, "the newest alert never left") }
+        if ride.truth.phase == .ended {
+            if !card.isEnded { return Broken(.newestStateIsTold, "the activity has ended, the phone does not know") }
+            return ride.ledger.significance.mismatch(in: card.shown, beside: ride.truth).map {
+                Broken(.newestStateIsTold, "the end tells an old state: \($0)")
+            }
+        }
+        if card.isEnded { return Broken(.newestStateIsTold, "the phone thinks that the activity has ended") }
+        return ride.ledger.significance.fault(in: card.shown, beside: ride.truth).map {
+            Broken(.newestStateIsTold, $0)
+        }
+    }
+}

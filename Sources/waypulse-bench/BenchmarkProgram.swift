@@ -1,0 +1,32 @@
+import Glibc
+
+/// `waypulse-bench NAME [--option value]…`: what `benchmarks/run` calls.
+@main
+enum BenchmarkProgram {
+    static func main() {
+        do {
+            let options = try BenchmarkOptions(CommandLine.arguments.dropFirst())
+            switch options.benchmark {
+            case "decode": try DecodeBenchmark.run(options)
+            case "pacing": try PacingBenchmark.run(options)
+            case "lane": try LaneBenchmark.run(options)
+            case "serve": try OppositeServer.run(options)
+            case "push": try PushBenchmark.run(options)
+            case "path": try PathBenchmark.run(options)
+            default:
+                throw BenchmarkFault(
+                    problem: "\(options.benchmark) is no benchmark; there are decode, pacing, lane, serve, push, path")
+            }
+            try options.checkAllUsed()
+        } catch {
+            let text = Array("error: \(error)\n".utf8)
+            write(STDERR_FILENO, text, text.count)
+            exit(1)
+        }
+    }
+}
+
+struct BenchmarkFault: Error, CustomStringConvertible {
+    let problem: String
+    var description: String { problem }
+}

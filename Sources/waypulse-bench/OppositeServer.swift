@@ -1,0 +1,76 @@
+import Glibc
+import HTTP2
+
+/// The other end: a complete HTTP/2 server that takes every push and answers 200 with its `apns-id`, as APNs does, on a thread of its own.
+final class OppositeServer {
+    let port: UInt16
+    /// What a client has to trust.
+    let authorityPEM: [UInt8]
+    private let thread: LoopThread
+
+    init() throws {
+        let certificate = try ServerCertificate.make(names: [PushLoad.host, "127.0.0.1"])
+        let tls = try TLSContext.server(certificate)
+        let port = OnceValue<Result<UInt16, SystemFault>>()
+        thread = try LoopThread.start(name: "opposite") { loop in
+            do throws(SystemFault) {
+                let server = try Server(loop: loop, tls: tls, handler: AcceptingHandler())
+                // The loop keeps what it is to call, and so the server.
+                loop.onWake { withExtendedLifetime(server) {} }
+                port.give(.success(server.port))
+            } catch {
+                port.give(.failure(error))
+            }
+        }
+        self.port = try port.take().get()
+        authorityPEM = certificate.authorityPEM ?? []
+    }
+
+    /// What its thread has used so far, nanoseconds.
+    var threadCPU: Int64 {
+        let time = OnceValue<Int64>()
+        thread.mailbox.submit { _ in time.give(Clock.threadCPU()) }
+        return time.take()
+    }
+
+    /// `serve --authority FILE`: prints the port, writes the certificate to trust, and serves until standard input ends.
+    static func run(_ options: BenchmarkOptions) throws {
+        guard let path = options.text("authority") else {
+            throw BenchmarkFault(problem: "serve needs --authority FILE, where it writes the certificate to trust")
+        }
+        let server = try OppositeServer()
+        guard let file = fopen(path, "w") else { throw BenchmarkFault(problem: "\(path) cannot be written") }
+        fwrite(server.authorityPEM, 1, server.authorityPEM.count, file)
+        fclose(file)
+        print("{\"port\":\(server.port)}")
+        fflush(nil)
+        while getchar() != EOF {}
+    }
+}
+
+private final class AcceptingHandler: ServerHandler {
+    private var fields = FieldBuffer()
+
+    override func received(_ request: ServerRequest) {
+        fields.removeAll()
+        if let identifier = request.field("apns-id") { fields.add("apns-id", identifier, indexing: .neverIndexed) }
+        _ = request.respond(status: 200, fields: fields, body: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+}
+
+extension TLSContext {
+    /// For a client of a server whose certificate was made here.
+    static func trusting(_ authorityPEM: [UInt8]) throws -> TLSContext {
+        var options = TLSContext.ClientOptions()
+        options.usesSystemTrust = false
+        options.authorityPEM = authorityPEM
+        return try .client(options)
+    }
+
+    static func trusting(fileAt path: String) throws -> TLSContext {
+        var options = TLSContext.ClientOptions()
+        options.usesSystemTrust = false
+        options.authorityFile = path
+        return try .client(options)
+    }
+}

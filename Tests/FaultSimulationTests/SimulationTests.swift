@@ -1,0 +1,90 @@
+import Testing
+
+@testable import FaultSimulation
+
+@Suite("A thousand worlds")
+struct SimulationTests {
+    static let seeds = 1_000
+
+    @Test("no seed breaks a promise, and every fault is met")
+    func cleanSeeds() async {
+        let campaign = await Campaign.run(count: SimulationTests.seeds)
+        for failure in campaign.failures { Issue.record("\(failure)") }
+        #expect(campaign.failureCount == 0)
+        #expect(campaign.seeds == SimulationTests.seeds)
+        for line in campaign.summary { print(line) }
+        for fault in Fault.allCases {
+            #expect(campaign.coverage[fault] > 0, "\(fault.name) never happened")
+        }
+        // What strikes a push strikes it alone, with something newer behind it, and as an end.
+        for fault in Fault.ofPushes {
+            for situation in [Situation.inFlight, .inFlightBehind, .ending] {
+                #expect(campaign.coverage[fault, situation] > 0, "\(fault.name) never met \(situation.name)")
+            }
+        }
+        for fault in [Fault.redelivered, .producedTwice, .absurdPosition] {
+            for situation in Situation.allCases {
+                #expect(campaign.coverage[fault, situation] > 0, "\(fault.name) never met \(situation.name)")
+            }
+        }
+    }
+
+    @Test("a seed replays exactly, and another one is another world")
+    func replays() {
+        var hashes: Set<UInt64> = []
+        for seed in UInt64(1)...20 {
+            let run = Simulation.run(seed: seed)
+            let again = Simulation.run(seed: seed)
+            #expect(run.traceHash == again.traceHash, "seed \(seed)")
+            #expect(run.coverage == again.coverage, "seed \(seed)")
+            hashes.insert(run.traceHash)
+        }
+        #expect(hashes.count == 20)
+    }
+
+    #if PLANTED_DEFECTS
+        @Test("a planted defect is found within a thousand seeds, as what it is", arguments: PlantedDefectCase.all)
+        func findsDefect(_ planted: PlantedDefectCase) async throws {
+            let campaign = await Campaign.run(
+                count: SimulationTests.seeds, defect: planted.name, untilFailure: true)
+            let failure = try #require(campaign.failures.first, "\(planted.name) was not found")
+            #expect(planted.promises.contains(failure.promise), "\(failure)")
+            #expect(failure.defect == planted.name)
+        }
+
+        @Test("a failing seed names itself, the promise, the activity and its history, and fails again alike")
+        func failureExplainsItself() async throws {
+            let campaign = await Campaign.run(count: 100, defect: "timestamp-twice", untilFailure: true)
+            let failure = try #require(campaign.failures.first)
+            let text = failure.description
+            #expect(text.contains("seed \(failure.seed) with timestamp-twice planted"))
+            #expect(text.contains(failure.promise.text))
+            #expect(text.contains("--from \(failure.seed) --defect timestamp-twice"))
+            #expect(failure.trace.contains { $0.contains("leaves:") })
+            let again = try #require(Simulation.run(seed: failure.seed, defect: "timestamp-twice").failure)
+            #expect(again.description == text)
+        }
+
+        @Test("all six defects can be named")
+        func names() {
+            #expect(Simulation.defects == PlantedDefectCase.all.map(\.name))
+        }
+    #endif
+}
+
+/// A defect, and the promises that it may break first.
+struct PlantedDefectCase: Sendable, CustomStringConvertible {
+    let name: String
+    let promises: [FaultSimulation.Promise]
+
+    var description: String { name }
+
+    static let all = [
+        PlantedDefectCase(name: "sequence-reused", promises: [.sequenceRises]),
+        PlantedDefectCase(name: "shown-before-accepted", promises: [.newestStateIsTold, .alertIsTold]),
+        PlantedDefectCase(name: "bucket-full-after-urgent", promises: [.cadenceHolds]),
+        PlantedDefectCase(name: "end-overtakes", promises: [.oneInFlight]),
+        PlantedDefectCase(name: "timestamp-twice", promises: [.timestampsRise]),
+        PlantedDefectCase(name: "superseded-sent", promises: [.supersededIsNotSent, .nothingAfterEnd]),
+    ]
+}

@@ -1,0 +1,447 @@
+#!/usr/bin/python3
+"""What the command line says, where it says it, and with which exit code.
+
+usage: Tests/Scripts/test_command_line.py [PROGRAM]      (default: .build/release/waypulse)
+"""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / ".build/release/waypulse"
+RIDE = ROOT / "schemas/examples/ride.jsonl"
+# The longest that anything here may take on a machine that is busy with other things; nothing waits for it to pass.
+PATIENCE_SECONDS = 120
+OK, NO, USAGE, UNAVAILABLE, DRAIN_EXCEEDED, CREDENTIALS, CONFIGURATION = 0, 1, 64, 69, 75, 77, 78
+
+# (words, exit code, on standard output, on standard error). A word NAME.jsonl, .zst or .yaml is a file of `files` below.
+CASES = [
+    ("", USAGE, "", "waypulse demo"),
+    ("--help", OK, "commands:", ""),
+    ("help plan", OK, "usage: waypulse plan [options] RECORDING…", ""),
+    ("plan --help", OK, "examples:\n  waypulse plan", ""),
+    ("help nonsense", USAGE, "", 'there is no command "nonsense"'),
+    ("--version", OK, "waypulse ", ""),
+    ("version --json", OK, '{"version":"', ""),
+    ("frobnicate", USAGE, "", 'there is no command "frobnicate"\ntry:   waypulse --help'),
+    ("plna", USAGE, "", "try:   waypulse plan --help"),
+    ("config", USAGE, "", '"config" needs one of: defaults, show, schema'),
+    ("config shwo", USAGE, "", 'has no "shwo", only: defaults, show, schema\ntry:   waypulse config show --help'),
+    ("simulate fcm", USAGE, "", 'has no "fcm", only: apns'),
+    ("version extra", USAGE, "", '"version" takes no "extra"'),
+    ("config defaults extra", USAGE, "", '"config defaults" takes no "extra"'),
+    ("plan --jsno ride.jsonl", USAGE, "", "has no option --jsno; did you mean --json?"),
+    ("plan --json=yes ride.jsonl", USAGE, "", "--json takes no value"),
+    ("plan --config", USAGE, "", "--config needs a value"),
+    # Recordings
+    ("plan", USAGE, "", "plan needs a recording\ntry:   waypulse plan recording.jsonl"),
+    ("plan absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),
+    ("plan /", UNAVAILABLE, "", "/: cannot be read (Is a directory)"),
+    ("plan empty.jsonl", OK, "", "warning: no record in empty.jsonl"),
+    ("plan --json empty.jsonl", OK, "", '"pushesPerActivityHour":null'),
+    ("plan huge.jsonl", OK, "", "too_large                      1"),
+    ("plan huge.jsonl", OK, "", "try:   waypulse validate huge.jsonl"),
+    ("plan noise.jsonl", OK, "", "not_json"),
+    ("plan noise.zst", UNAVAILABLE, "", "noise.zst: is no valid zstd data"),
+    ("plan ride.jsonl", OK, '"reasons":["status","ended"]', "13 records, 13 activity events, 6 pushes (53.8 % suppressed)"),
+    ("plan ride.jsonl -", OK, '"sequence":6', "13 records"),
+    ("validate ride.jsonl", OK, "", "13 records, none that cannot be used"),
+    ("validate huge.jsonl", NO, "huge.jsonl:1: too_large:", "1 record, 1 that cannot be used"),
+    ("validate --json milliseconds.jsonl", NO, '"reason":"bad_timestamp"', "1 that cannot be used"),
+    ("validate absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened"),
+    ("validate", OK, "", "no --config was given"),
+    ("demo absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened"),
+    ("demo empty.jsonl", UNAVAILABLE, "", "empty.jsonl: holds no record"),
+    ("demo --seed 3 ride.jsonl", USAGE, "", "--seed makes a fleet, and a recording was given"),
+    ("demo --deliveries some", USAGE, "", '--deliveries takes a whole number from 1 to 100000, not "some"'),
+    ("demo --speed max", USAGE, "", "try:   waypulse demo --speed 100x"),
+    # Configuration
+    ("plan --set pacing.deadbandMetres=50 ride.jsonl", CONFIGURATION, "", "did you mean pacing.deadbandMeters?"),
+    ("plan --set pacing.deadbandMeters=far ride.jsonl", CONFIGURATION, "", '"far" is not a finite number'),
+    ("plan --set pacing.staleAfter=90 ride.jsonl", CONFIGURATION, "", 'has no unit; write 90s'),
+    ("plan --set pacing.deadbandMeters ride.jsonl", CONFIGURATION, "", "has no value; write --set pacing.deadbandMeters=value"),
+    ("plan --set pacing.staleAfter=10s ride.jsonl", CONFIGURATION, "", "choose at least 31s"),
+    ("plan --config absent.yaml ride.jsonl", CONFIGURATION, "", "absent.yaml:1:1: cannot be read: No such file or directory"),
+    ("validate --config twice.yaml", CONFIGURATION, "", "twice.yaml:4:3: pacing.deadbandMetres: unknown key"),
+    ("validate --config twice.yaml", CONFIGURATION, "", 'twice.yaml:5:15: pacing.staleAfter: "15" has no unit'),
+    ("validate --config keyless.yaml", CONFIGURATION, "", "apps.courier.keyFile: absent.p8 cannot be used"),
+    ("validate --config defaults.yaml", OK, "", "the configuration is valid"),
+    ("config show --set pacing.deadbandMeters=50", OK, "deadbandMeters: 50  # --set", ""),
+    ("config schema", OK, '"pacing"', ""),
+    # What needs a provider
+    ("run", CONFIGURATION, "", "no app is configured"),
+    ("run --config keyless.yaml ride.jsonl", CONFIGURATION, "", "absent.p8 cannot be used: No such file or directory"),
+    ("simulate apns --port 99999", USAGE, "", 'from 0 to 65535, not "99999"'),
+    ("simulate apns --error 503", USAGE, "", 'not "503"\ntry:   --error 503:ServiceUnavailable:0.1'),
+    ("simulate apns --directory empty.jsonl/inside", UNAVAILABLE, "", "the simulator cannot run: cannot make the directory"),
+]
+
+
+def files(folder):
+    noise = bytes(range(256)) * 40
+    contents = {
+        "ride.jsonl": RIDE.read_bytes(),
+        "empty.jsonl": b"",
+        "huge.jsonl": b"a" * 3_000_000,
+        "noise.jsonl": noise,
+        "noise.zst": noise,
+        "milliseconds.jsonl": b'{"type":"position","activityId":"a","timestamp":1773000600000,"latitude":1,"longitude":2}\n',
+        "twice.yaml": b"apps:\n  courier: {bundleId: com.example.courier, teamId: T, keyId: K, keyFile: k.p8}\npacing:\n"
+        b"  deadbandMetres: 5\n  staleAfter: 15\n",
+        "keyless.yaml": b"apps:\n  courier:\n    bundleId: com.example.courier\n    teamId: A1B2C3D4E5\n"
+        b"    keyId: K1L2M3N4O5\n    keyFile: absent.p8\nmetrics:\n  listen: off\n",
+        "defaults.yaml": subprocess.run([PROGRAM, "config", "defaults"], capture_output=True, check=True).stdout,
+    }
+    for name, content in contents.items():
+        (Path(folder) / name).write_bytes(content)
+
+
+def environment(**more):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("WAYPULSE_")}
+    return dict(kept, LC_ALL="C.UTF-8", **more)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="command-line-")
+        self.addCleanup(self.folder.cleanup)
+        files(self.folder.name)
+
+    def waypulse(self, *words, stdin=b"", **variables):
+        done = subprocess.run(
+            [PROGRAM, *words], cwd=self.folder.name, env=environment(**variables), input=stdin, capture_output=True,
+            timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def begin(self, *words, **more):
+        process = subprocess.Popen(
+            [PROGRAM, *words], cwd=self.folder.name, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, **more,
+        )  # fmt: skip
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def line_with(self, stream, text):
+        """Reads on to the line that holds the text."""
+        seen = ""
+        while text not in seen.rpartition("\n")[2]:
+            self.assertTrue(select.select([stream], [], [], PATIENCE_SECONDS)[0], f"{text!r} did not come after {seen}")
+            byte = os.read(stream.fileno(), 1).decode("latin-1")
+            self.assertTrue(byte, f"{text!r} did not come; {seen}")
+            seen += byte
+        while not seen.endswith("\n"):
+            byte = os.read(stream.fileno(), 1).decode("latin-1")
+            self.assertTrue(byte, seen)
+            seen += byte
+        return seen.splitlines()[-1]
+
+
+class Answers(Folder):
+    def test_the_table(self):
+        for words, status, output, errors in CASES:
+            with self.subTest(words):
+                found = self.waypulse(*words.split())
+                self.assertEqual(found[0], status, found)
+                self.assertIn(output, found[1])
+                self.assertIn(errors, found[2])
+                if status not in (OK, NO):
+                    self.assertEqual(found[1], "", "a failure prints nothing on standard output")
+
+    def test_a_variable_is_a_setting_and_a_misspelt_one_a_fault(self):
+        status, _, errors = self.waypulse("plan", "ride.jsonl", WAYPULSE_PACING_DEADBAND_METERS="1000")
+        self.assertEqual(status, OK)
+        self.assertIn("13 activity events, 3 pushes", errors)
+        status, _, errors = self.waypulse("plan", "ride.jsonl", WAYPULSE_PACING_DEADBAND="1000")
+        self.assertEqual(status, CONFIGURATION)
+        self.assertIn("did you mean WAYPULSE_PACING_DEADBAND_METERS?", errors)
+
+    def test_the_same_recording_gives_the_same_bytes_from_a_file_and_from_standard_input(self):
+        first = self.waypulse("plan", "ride.jsonl")
+        self.assertEqual(first, self.waypulse("plan", "ride.jsonl"))
+        self.assertEqual(first, self.waypulse("plan", "-", stdin=RIDE.read_bytes()))
+
+    def test_results_for_machines_are_json_alone(self):
+        _, output, errors = self.waypulse("plan", "--json", "ride.jsonl")
+        self.assertEqual([json.loads(line)["sequence"] for line in output.splitlines()], [1, 2, 3, 4, 5, 6])
+        summary = json.loads(errors)
+        self.assertEqual(summary["activityEvents"], summary["decisionsSum"])
+        self.assertEqual(json.loads(self.waypulse("config", "schema")[1])["title"], "Waypulse configuration")
+
+    def test_a_reader_that_goes_ends_the_program_without_a_word(self):
+        lines = "".join(
+            f'{{"type":"status","activityId":"{number}","timestamp":1773000600,"status":"on"}}\n' for number in range(20_000)
+        )
+        (Path(self.folder.name) / "many.jsonl").write_text(lines)
+        process = self.begin("plan", "many.jsonl")
+        process.stdout.read(1)
+        process.stdout.close()
+        process.stdout = None
+        errors = process.communicate(timeout=PATIENCE_SECONDS)[1]
+        self.assertEqual(errors, b"")
+        self.assertNotIn(process.returncode, (OK, 70))
+
+    def test_the_picture_of_the_readme_is_the_plan_of_the_ride(self):
+        text = (ROOT / "README.md").read_text("utf-8")
+        rows = {name: re.search(rf"^{name:<9}(.*)$", text, re.MULTILINE)[1] for name in ("events", "pushes", "interval", "bucket")}
+        events = [json.loads(line) for line in RIDE.read_text().splitlines()]
+        begin = events[0]["timestamp"]
+        letters = {"activity.started": "b", "position": "p", "status": "S", "activity.ended": "E"}
+        drawn = {at: mark for at, mark in enumerate(rows["events"]) if mark != " "}
+        self.assertEqual(drawn, {event["timestamp"] - begin: letters[event["type"]] for event in events})
+        sends = [json.loads(line) for line in self.waypulse("plan", "ride.jsonl")[1].splitlines()]
+        drawn = {at: mark for at, mark in enumerate(rows["pushes"]) if mark != " "}
+        self.assertEqual(drawn, {send["time"] - begin: str(send["sequence"]) for send in sends})
+        updates = [send["time"] - begin for send in sends if send["event"] == "update"]
+        shut = {at for at, mark in enumerate(rows["interval"]) if mark != " "}
+        last = max(shut)
+        self.assertEqual(shut, {at for push in updates for at in range(push, push + 15) if at <= last})
+        self.assertEqual([at for at, mark in enumerate(rows["bucket"]) if mark.isdigit()], [0] + updates)
+
+    def test_the_demo_plays_a_recording_and_judges_it(self):
+        status, output, errors = self.waypulse("demo", "--speed", "100x", "--json", "ride.jsonl")
+        self.assertEqual(status, OK, errors)
+        report = json.loads(output)
+        self.assertEqual((report["accepted"], report["shown"], report["brokenPromises"]), (6, 6, []))
+
+
+class WithSimulator(Folder):
+    def simulator(self, *words):
+        """Its configuration for `run`, and the address of its control port."""
+        process = self.begin("simulate", "apns", "--directory", "apns", "--control", "0", *words)
+        control = self.line_with(process.stderr, "Control: ")
+        text = ""
+        while "caFile" not in text:
+            text += self.line_with(process.stdout, "") + "\n"
+        (Path(self.folder.name) / "apns.yaml").write_text(text)
+        return process, re.search(r"http://[\d.:]+", control)[0]
+
+    def get(self, url):
+        try:
+            with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def run_with(self, *words):
+        return self.waypulse("run", "--config", "apns.yaml", "--set", "metrics.listen=off", *words)
+
+    def begin_run(self, *words):
+        process = self.begin("run", "--config", "apns.yaml", "--set", "metrics.listen=127.0.0.1:0", *words)
+        running = json.loads(self.line_with(process.stderr, '"message":"running"'))
+        return process, f"http://127.0.0.1:{running['metricsPort']}"
+
+
+class Running(WithSimulator):
+    def test_a_recording_is_told_to_the_phone(self):
+        simulator, control = self.simulator()
+        status, _, errors = self.run_with("--speed", "max", "ride.jsonl")
+        self.assertEqual(status, OK, errors)
+        summary = next(json.loads(line) for line in errors.splitlines() if '"in all"' in line)
+        self.assertEqual((summary["records"], summary["accepted"], summary["refused"]), (13, 6, 0))
+        journal = [json.loads(line) for line in self.get(control + "/journal")[1].splitlines()]
+        self.assertEqual([entry["sequence"] for entry in journal], [1, 2, 3, 4, 5, 6])
+        self.assertEqual([entry["verdict"] for entry in journal], ["applied"] * 5 + ["ended"])
+        simulator.send_signal(signal.SIGTERM)
+        _, told = simulator.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(simulator.returncode, OK)
+        self.assertIn(b"6 requests in apns/journal.jsonl", told)
+
+    def test_standard_input_is_live(self):
+        _, control = self.simulator()
+        status, _, errors = self.waypulse(
+            "run", "--config", "apns.yaml", "--set", "metrics.listen=off", "--set", "pacing.maxAge=36500d", "-",
+            stdin=b"".join(RIDE.read_bytes().splitlines(keepends=True)[:2]),
+        )  # fmt: skip
+        self.assertEqual(status, OK, errors)
+        self.assertEqual(len(self.get(control + "/journal")[1].splitlines()), 1)
+
+    def test_metrics_have_the_names_that_the_readme_gives(self):
+        self.simulator()
+        process, operations = self.begin_run("ride.jsonl")
+        names = set(re.findall(r"`(waypulse_\w+)", (ROOT / "README.md").read_text("utf-8")))
+        self.assertGreaterEqual(len(names), 5)
+        metrics = self.get(operations + "/metrics")[1]
+        for name in names:
+            self.assertIn(f"# TYPE {name} ", metrics)
+        self.assertEqual(self.get(operations + "/healthz"), (200, "alive\n"))
+        self.assertEqual(self.get(operations + "/readyz"), (200, "ready\n"))
+        self.assertEqual(self.get(operations + "/nothing")[0], 404)
+        port = operations.rpartition(":")[2]
+        status, _, errors = self.waypulse("run", "--config", "apns.yaml", "--set", f"metrics.listen=127.0.0.1:{port}", "ride.jsonl")
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn(f"cannot listen on 127.0.0.1:{port}: Address already in use", errors)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK)
+
+    def test_a_port_that_is_taken_is_named(self):
+        self.simulator()
+        port = re.search(r"port: (\d+)", (Path(self.folder.name) / "apns.yaml").read_text())[1]
+        status, _, errors = self.waypulse("simulate", "apns", "--directory", "second", "--port", port)
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn(f"cannot listen on 127.0.0.1:{port}", errors)
+        self.assertIn("try:   another port or folder", errors)
+
+    def test_a_provider_that_is_not_there_is_waited_for_and_a_stop_ends_the_wait(self):
+        simulator, _ = self.simulator()
+        simulator.kill()
+        simulator.wait()
+        process, operations = self.begin_run("--speed", "max", "ride.jsonl")
+        self.assertIn("Connection refused", self.line_with(process.stderr, '"component":"delivery"'))
+        self.assertEqual(self.get(operations + "/readyz"), (200, "ready\n"))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK)
+
+    def test_updates_in_flight_beyond_the_drain_time_are_told_by_75(self):
+        _, control = self.simulator("--latency", "600000")
+        process, _ = self.begin_run("--set", "drainTimeout=0s", "--speed", "100x", "ride.jsonl")
+        while '"held":0' in self.get(control + "/state")[1]:
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, DRAIN_EXCEEDED)
+
+    def test_credentials_that_the_provider_refuses_are_told_by_77(self):
+        self.simulator()
+        status, _, errors = self.run_with("--set", "apps.courier.teamId=ZZZZZZZZZZ", "--speed", "max", "ride.jsonl")
+        self.assertEqual(status, CREDENTIALS, errors)
+        self.assertIn("check teamId, keyId, keyFile and environment", errors)
+
+    def test_a_dead_letter_file_that_cannot_be_written_is_a_fault_of_the_configuration(self):
+        self.simulator()
+        status, _, errors = self.run_with("--set", "deadLetters.file=absent/dead.jsonl", "ride.jsonl")
+        self.assertEqual(status, CONFIGURATION, errors)
+        self.assertIn("absent/dead.jsonl", errors)
+
+    def test_run_needs_a_source(self):
+        self.simulator()
+        status, _, errors = self.run_with()
+        self.assertEqual(status, USAGE)
+        self.assertIn("run needs a source\ntry:   waypulse run --config waypulse.yaml recording.jsonl", errors)
+
+
+class Guarantees(WithSimulator):
+    """The rows of the README's table that take a whole process to see."""
+
+    def journal(self, control):
+        return [json.loads(line) for line in self.get(control + "/journal")[1].splitlines()]
+
+    def change(self, control, **faults):
+        with urllib.request.urlopen(control + "/faults", json.dumps(faults).encode(), timeout=PATIENCE_SECONDS) as answer:
+            answer.read()
+
+    def wait_for(self, control, holds):
+        """Asks the simulator until its journal is as wanted."""
+        journal = self.journal(control)
+        while not holds(journal):
+            journal = self.journal(control)
+        return journal
+
+    def finish(self, process):
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
+
+    def expect_told(self, journal):
+        """The phone's newest truth in the end, in rising order, each content-state under its own number."""
+        accepted = [entry for entry in journal if entry["status"] == 200 and entry.get("fate") != "unprocessed"]
+        self.assertEqual(accepted[-1]["event"], "end")
+        self.assertEqual(accepted[-1]["contentState"]["status"], "delivered")
+        self.assertEqual([entry["sequence"] for entry in accepted], sorted(entry["sequence"] for entry in accepted))
+        self.assertEqual(len({entry["sequence"] for entry in journal}), len({json.dumps(e["contentState"]) for e in journal}))
+        self.assertNotIn("dropped", {str(entry.get("verdict"))[:7] for entry in accepted if entry.get("fate") is None})
+
+    def test_a_run_that_was_killed_begins_its_recording_anew_with_the_same_numbers(self):
+        _, control = self.simulator()
+        process, _ = self.begin_run("--speed", "20x", "ride.jsonl")
+        self.wait_for(control, lambda journal: len(journal) >= 2)
+        process.kill()
+        process.communicate()
+        told = len(self.journal(control))
+        process, _ = self.begin_run("--speed", "max", "ride.jsonl")
+        self.finish(process)
+        journal = self.journal(control)
+        self.assertEqual([entry["verdict"] for entry in journal if entry["verdict"].startswith("dropped")], ["dropped:outdated"] * told)
+        again = journal[told:]
+        self.assertEqual([entry["sequence"] for entry in again], [1, 2, 3, 4, 5, 6])
+        for first, second in zip(journal[:told], again):
+            self.assertEqual(first["apnsId"], second["apnsId"])
+            self.assertEqual(first["contentState"], second["contentState"])
+
+    def test_a_run_that_is_stopped_waits_for_its_answers(self):
+        _, control = self.simulator("--latency", "300")
+        process, _ = self.begin_run("--speed", "20x", "ride.jsonl")
+        self.wait_for(control, lambda journal: len(journal) >= 1)
+        process.send_signal(signal.SIGTERM)
+        self.finish(process)
+        self.assertEqual({entry.get("fate") for entry in self.journal(control)}, {None})
+
+    def test_an_outage_delays_and_the_final_state_is_told(self):
+        _, control = self.simulator()
+        self.change(control, errors=[{"status": 503, "reason": "ServiceUnavailable", "share": 1}])
+        process, _ = self.begin_run(
+            "--set", "delivery.serverErrorHold=1s", "--set", "delivery.probeDelay=1s", "--speed", "100x", "ride.jsonl"
+        )
+        self.wait_for(control, lambda journal: any(entry["status"] == 503 for entry in journal))
+        self.change(control, errors=[])
+        self.finish(process)
+        self.expect_told(self.journal(control))
+
+    def test_a_lost_answer_repeats_the_same_push(self):
+        _, control = self.simulator()
+        self.change(control, resetBeforeShare=1)
+        process, _ = self.begin_run("--speed", "20x", "ride.jsonl")
+        self.wait_for(control, lambda journal: len(journal) >= 2)
+        self.change(control, resetBeforeShare=0)
+        self.finish(process)
+        journal = self.journal(control)
+        self.expect_told(journal)
+        lost = [entry for entry in journal if entry.get("fate") == "lost"]
+        for entry in lost:
+            same = [other for other in journal if other["apnsId"] == entry["apnsId"]]
+            self.assertEqual({json.dumps(other["contentState"]) for other in same}, {json.dumps(entry["contentState"])})
+        self.assertGreaterEqual(len(lost), 2)
+
+    def test_a_connection_that_goes_away_loses_nothing(self):
+        _, control = self.simulator()
+        process, _ = self.begin_run("--speed", "20x", "ride.jsonl")
+        self.wait_for(control, lambda journal: len(journal) >= 1)
+        self.change(control, drain=True)
+        self.finish(process)
+        self.expect_told(self.journal(control))
+
+    def test_poison_goes_to_the_dead_letters_and_disturbs_nothing(self):
+        _, control = self.simulator()
+        ride = RIDE.read_bytes().splitlines(keepends=True)
+        examples = sorted((ROOT / "schemas/examples/invalid").glob("not_json.*"))
+        poison = [path.read_bytes().replace(b"\n", b" ") + b"\n" for path in examples]
+        poisoned = b"".join(ride[:5]) + b"".join(poison) + b"".join(ride[5:])
+        (Path(self.folder.name) / "poisoned.jsonl").write_bytes(poisoned)
+        status, _, errors = self.run_with("--speed", "max", "--set", "deadLetters.file=dead.jsonl", "poisoned.jsonl")
+        self.assertEqual(status, OK, errors)
+        self.assertEqual([entry["sequence"] for entry in self.journal(control)], [1, 2, 3, 4, 5, 6])
+        dead = (Path(self.folder.name) / "dead.jsonl").read_bytes().splitlines()
+        self.assertGreater(len(dead), 50)
+        self.assertEqual({json.loads(line)["reason"] for line in dead}, {"not_json"})
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        PROGRAM = Path(sys.argv.pop(1)).resolve()
+    unittest.main()
