@@ -19,7 +19,7 @@ final class ConnectionClient: ClientHandler {
         guard let address = SocketAddress(numeric: "127.0.0.1", port: plan.port) else {
             throw BenchmarkFault(problem: "no loopback address")
         }
-        let bearer = try PushLoad.providerToken().bearer(monotonicMilliseconds: 0, unixSeconds: 1_795_953_600)
+        let bearer = try PushLoad.providerToken().bearer()
         let client = ConnectionClient(plan, authorization: bearer.authorization, loop: loop)
         let connection = ClientConnection(
             loop: loop, host: PushLoad.host, addresses: [address], tls: plan.tls, handler: client)
