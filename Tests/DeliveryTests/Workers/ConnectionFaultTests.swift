@@ -82,8 +82,8 @@ struct ConnectionFaultTests {
     func blackHole() throws {
         let provider = try SimulatedProvider { _ in
         } delivery: {
-            $0.delivery.pingAfterMilliseconds = 30
-            $0.delivery.pingTimeoutMilliseconds = 30
+            $0.delivery.pingAfterMilliseconds = 250
+            $0.delivery.pingTimeoutMilliseconds = 250
             $0.delivery.connectTimeoutMilliseconds = 300
         }
         let bench = provider.bench
