@@ -45,13 +45,8 @@ fuzz: dependencies-build
 
 ## Fault simulation with SEEDS seeds, from SEED on
 SEEDS = 100000
-simulate: dependencies-build
-	WAYPULSE_SIMULATION_SEEDS=$(SEEDS) WAYPULSE_SIMULATION_SEED=$(SEED) $(SWIFT) test $(RELEASE_TESTS) --filter FaultSimulation
-
-## Compares plan with the reference model on the recordings of SEEDS (A..B)
-plan-model: SEEDS = 1..2000
-plan-model: release
-	Tests/Scripts/check_plan_model .build/release/waypulse $(SEEDS)
+simulate: release
+	.build/release/waypulse simulate faults --seeds $(SEEDS) --from $(SEED)
 
 ## Writes the sources as the formatter wants them
 format: swift-found

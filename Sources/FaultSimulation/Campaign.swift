@@ -35,24 +35,17 @@ public struct Campaign: Sendable {
         ["\(seeds) seeds, \(pushes) pushes, \(failureCount) with a broken promise", ""] + coverage.lines
     }
 
-    /// Runs `count` seeds from `first` on, on as many tasks as `concurrency` says; the result does not depend on it.
+    /// Runs seeds one after another. Parts that ran beside one another add up to the same as one run.
     ///
-    /// - Parameter untilFailure: ends soon after the first failure.
+    /// - Parameter untilFailure: ends after the first failure.
     public static func run(
-        from first: UInt64 = 1, count: Int, defect: String? = nil, concurrency: Int = 2, untilFailure: Bool = false
-    ) async -> Campaign {
-        await withTaskGroup(of: Campaign.self) { group in
-            for task in 0..<max(1, concurrency) {
-                group.addTask {
-                    var part = Campaign()
-                    for seed in stride(from: task, to: count, by: max(1, concurrency)) {
-                        part.add(Simulation.run(seed: first + UInt64(seed), defect: defect))
-                        if untilFailure, part.failureCount > 0 { break }
-                    }
-                    return part
-                }
-            }
-            return await group.reduce(into: Campaign()) { $0.add($1) }
+        _ seeds: some Sequence<UInt64>, defect: String? = nil, untilFailure: Bool = false
+    ) -> Campaign {
+        var campaign = Campaign()
+        for seed in seeds {
+            campaign.add(Simulation.run(seed: seed, defect: defect))
+            if untilFailure, campaign.failureCount > 0 { break }
         }
+        return campaign
     }
 }

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("A thousand worlds")
 struct SimulationTests {
-    static let seeds = 1_000
+    static let seeds: ClosedRange<UInt64> = 1...1_000
 
     @Test("no seed breaks a promise, and every fault is met")
-    func cleanSeeds() async {
-        let campaign = await Campaign.run(count: SimulationTests.seeds)
+    func cleanSeeds() {
+        let campaign = Campaign.run(SimulationTests.seeds)
         for failure in campaign.failures { Issue.record("\(failure)") }
         #expect(campaign.failureCount == 0)
-        #expect(campaign.seeds == SimulationTests.seeds)
+        #expect(campaign.seeds == SimulationTests.seeds.count)
         for line in campaign.summary { print(line) }
         for fault in Fault.allCases {
             #expect(campaign.coverage[fault] > 0, "\(fault.name) never happened")
@@ -44,17 +44,17 @@ struct SimulationTests {
 
     #if PLANTED_DEFECTS
         @Test("a planted defect is found within a thousand seeds, as what it is", arguments: PlantedDefectCase.all)
-        func findsDefect(_ planted: PlantedDefectCase) async throws {
-            let campaign = await Campaign.run(
-                count: SimulationTests.seeds, defect: planted.name, untilFailure: true)
+        func findsDefect(_ planted: PlantedDefectCase) throws {
+            let campaign = Campaign.run(
+                SimulationTests.seeds, defect: planted.name, untilFailure: true)
             let failure = try #require(campaign.failures.first, "\(planted.name) was not found")
             #expect(planted.promises.contains(failure.promise), "\(failure)")
             #expect(failure.defect == planted.name)
         }
 
         @Test("a failing seed names itself, the promise, the activity and its history, and fails again alike")
-        func failureExplainsItself() async throws {
-            let campaign = await Campaign.run(count: 100, defect: "timestamp-twice", untilFailure: true)
+        func failureExplainsItself() throws {
+            let campaign = Campaign.run(1...100, defect: "timestamp-twice", untilFailure: true)
             let failure = try #require(campaign.failures.first)
             let text = failure.description
             #expect(text.contains("seed \(failure.seed) with timestamp-twice planted"))

@@ -10,6 +10,7 @@ enum Program {
     static var commands: [any Command.Type] {
         [
             DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, SimulateAPNsCommand.self,
+            SimulateFaultsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
             VersionCommand.self,
         ]
