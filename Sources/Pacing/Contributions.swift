@@ -80,12 +80,11 @@ struct Contributions {
             counts.decidePending(.conflated)
         }
         guard !events.isEmpty else { return }
+        let newerFields = FieldCover(newer.fields)
         for index in events.indices {
             if newer.ownsPosition { events[index].ownsPosition = false }
             if newer.ownsAlert { events[index].ownsAlert = false }
-            if !newer.fields.isEmpty {
-                events[index].fields.removeAll { field in newer.fields.contains { $0.covers(field) } }
-            }
+            if !newer.fields.isEmpty { events[index].fields.removeAll { newerFields.covers($0) } }
         }
         for event in events where event.isEmpty && !event.isDecided { counts.decidePending(.conflated) }
         events.removeAll { $0.isEmpty }

@@ -237,8 +237,11 @@ extension ActivityRecord {
 
     /// Notes fields that a `status` or `activity.started` set.
     func noteSet(_ fields: [FieldPath]) {
-        for field in fields where !setFields.contains(where: { $0.covers(field) && field.covers($0) }) {
-            setFields.append(field)
+        for field in fields {
+            // A patch may remove thousands of fields that nobody has: they cannot differ, and must not cost.
+            let isFull = setFields.count >= ActivityRecord.setFieldsBeforeSweep
+            if isFull && latestContent[field] == nil && shownContent[field] == nil { continue }
+            if !setFields.contains(field) { setFields.append(field) }
         }
         if setFields.count > ActivityRecord.setFieldsBeforeSweep {
             setFields.removeAll { latestContent[$0] == nil && shownContent[$0] == nil }

@@ -45,10 +45,17 @@ final class LineReader {
     }
 
     /// Shows the lines after the current one until `body` returns false; nothing is consumed.
-    func lookAhead(_ body: (UnsafeRawBufferPointer) -> Bool) throws(SourceFault) {
+    ///
+    /// - Returns: false where it came to the end of what the source has at the moment, and was not to wait.
+    @discardableResult
+    func lookAhead(waits: Bool = true, _ body: (UnsafeRawBufferPointer) -> Bool) throws(SourceFault) -> Bool {
         var position = start
-        while case .line(let line) = try line(from: &position, mayMove: false, waits: true) {
-            if !LineReader.isBlank(line) && !body(line) { return }
+        while true {
+            switch try line(from: &position, mayMove: false, waits: waits) {
+            case .line(let line): if !LineReader.isBlank(line) && !body(line) { return true }
+            case .notYet: return false
+            case .end: return true
+            }
         }
     }
 

@@ -42,12 +42,12 @@ public final class MergedRecordings {
     }
 
     /// The time of the record that comes next among those that have one.
-    public func followingTimeMilliseconds() throws(SourceFault) -> Int64? {
+    public func followingTimeMilliseconds(waits: Bool = true) throws(SourceFault) -> Int64? {
         var earliest: Int64?
         for (index, head) in heads.enumerated() {
             var time: Int64?
             if index != current { time = head.record?.time.milliseconds }
-            if time == nil, !head.isAtEnd { time = try head.recording.followingTimeMilliseconds() }
+            if time == nil, !head.isAtEnd { time = try head.recording.followingTimeMilliseconds(waits: waits) }
             if let time { earliest = min(earliest ?? time, time) }
         }
         return earliest

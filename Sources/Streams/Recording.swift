@@ -58,14 +58,16 @@ public final class Recording {
         }
     }
 
-    /// The time of the next record that has one, without moving on.
-    public func followingTimeMilliseconds() throws(SourceFault) -> Int64? {
+    /// The time of the next record that has one, without moving on; nil where none follows.
+    ///
+    /// - Parameter waits: if not, and the source does not tell yet, the answer is `Int64.min`: a time that confirms nothing.
+    public func followingTimeMilliseconds(waits: Bool = true) throws(SourceFault) -> Int64? {
         var found: Int64?
-        try reader.lookAhead { line in
+        let isKnown = try reader.lookAhead(waits: waits) { line in
             found = Recording.decode(line, number: 0, with: &lookingAhead).time.milliseconds
             return found == nil
         }
-        return found
+        return found ?? (isKnown ? nil : .min)
     }
 
     private static func decode(

@@ -137,7 +137,7 @@ public final class LaneRunner {
     /// Makes `head` the next record; false where there is none now.
     private func fetch() throws(SourceFault) -> Bool {
         if head != nil { return true }
-        switch try recordings.next(waits: !clock.isLive) {
+        switch try recordings.next(waits: false) {
         case .notYet:
             isSourceEmpty = true
             return false
@@ -150,7 +150,7 @@ public final class LaneRunner {
             instruments.records.add(1)
             (head, headSource) = (record, recording)
             try recordClock.advance(to: record.time) { () throws(SourceFault) in
-                try recordings.followingTimeMilliseconds()
+                try recordings.followingTimeMilliseconds(waits: false)
             }
             if let first = recordClock.nowMilliseconds { clock.begin(at: first) }
             return true

@@ -51,9 +51,13 @@ final class VerifyingKey: @unchecked Sendable {
     private let key: OpaquePointer
 
     init(publicKeyPEM: [UInt8]) throws(KeyFault) {
-        let bio = BIO_new_mem_buf(publicKeyPEM, Int32(publicKeyPEM.count))
-        defer { BIO_free(bio) }
-        guard let key = PEM_read_bio_PUBKEY(bio, nil, nil, nil) else {
+        // The BIO keeps the pointer, so the bytes are lent to all that uses it.
+        let parsed: OpaquePointer? = publicKeyPEM.withUnsafeBytes { bytes in
+            let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
+            defer { BIO_free(bio) }
+            return PEM_read_bio_PUBKEY(bio, nil, nil, nil)
+        }
+        guard let key = parsed else {
             ERR_clear_error()
             throw KeyFault(problem: "no public key in this PEM text; a SubjectPublicKeyInfo of a P-256 key is needed")
         }

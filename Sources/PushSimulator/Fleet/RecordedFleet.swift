@@ -92,6 +92,7 @@ extension RecordedFleet {
         private var targets: [String: Target] = [:]
         private var firstSeen: [Orphan] = []
         private var registrations: [FleetRegistration] = []
+        private var ended: Set<String> = []
 
         init(attributesType: String) {
             self.attributesType = attributesType
@@ -112,6 +113,11 @@ extension RecordedFleet {
                     Orphan(
                         activity: activity, line: line, timestampMilliseconds: event.timestampMilliseconds,
                         receivedAtMilliseconds: now))
+            }
+            if event.kind == .activityEnded { ended.insert(activity) }
+            // After an end a start begins another card, on which nothing of the old one's tokens is known.
+            if event.kind == .activityStarted, event.detail?.target ?? .none != .none, ended.remove(activity) != nil {
+                targets[activity] = Target.none
             }
             switch event.detail?.target {
             case .updateToken(let token)?: update(activity, token.hex, event.detail?.attributesType, now)

@@ -23,6 +23,9 @@ public struct FinalStateBuilder: Sendable {
         self.rules = rules
     }
 
+    /// Of a content-state (the events' rules).
+    private static let maxContentBytes = 4_096
+
     /// - Parameter nowMilliseconds: the record's time, by which a position is too old or in the future.
     public mutating func apply(_ event: borrowing Event, nowMilliseconds: Int64) {
         let identifier = String(decoding: event.identifier, as: UTF8.self)
@@ -105,7 +108,11 @@ public struct FinalStateBuilder: Sendable {
 
     private func merge(_ patch: JSONObject?, into state: inout FinalState, memory: inout Memory, isPosition: Bool) {
         guard let patch else { return }
-        state.contentState.apply(patch)
+        var merged = state.contentState
+        merged.apply(patch)
+        // Larger ones are dead letters.
+        guard merged.byteCount <= FinalStateBuilder.maxContentBytes else { return }
+        state.contentState = merged
         let names = patch.members.map(\.name)
         guard isPosition else {
             memory.statusFields.formUnion(names)

@@ -5,7 +5,8 @@ extension History {
     func finalState() -> [BrokenPromise] {
         guard let expected, expected.hasTarget else { return [] }
         let last = entries.last { $0.verdict?.isShown == true && $0.contentState != nil }
-        let end = entries.last { $0.event == "end" && $0.verdict == .ended }
+        // What a phone shows after an end is another life of the activity, on another card.
+        let end = entries.last { $0.event == "end" && $0.verdict == .ended && $0.number >= last?.number ?? 0 }
         if let end, expected.ending == nil {
             let isOld = settings.maxActivityLifeMilliseconds.map { maxLife in
                 end.atMilliseconds - (expected.beganAtMilliseconds ?? end.atMilliseconds) >= maxLife

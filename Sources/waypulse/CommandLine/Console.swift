@@ -3,7 +3,17 @@ import Glibc
 /// Data goes to standard output, talk to standard error.
 enum Console {
     static func print(_ text: String) {
-        _ = write(text, to: STDOUT_FILENO)
+        var text = text
+        text.withUTF8 { print(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// What cannot be written is no result: the program ends. (A pipe whose reader has gone ends it by SIGPIPE, as it ends other filters.)
+    static func print(_ bytes: UnsafeRawBufferPointer) {
+        guard !write(bytes, to: STDOUT_FILENO) else { return }
+        error(
+            "the result cannot be written (\(String(cString: strerror(errno))))",
+            remedy: "free space, or another place for standard output")
+        exit(ExitCode.unavailable.rawValue)
     }
 
     static func say(_ text: String) {
@@ -22,8 +32,8 @@ enum Console {
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
-    /// - Returns: whether everything was taken; a pipe whose reader has gone takes nothing.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    /// - Returns: whether everything was taken.
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, rest.baseAddress, rest.count)

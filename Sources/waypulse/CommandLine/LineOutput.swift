@@ -1,4 +1,3 @@
-import Glibc
 import Telemetry
 
 /// Lines to standard output in large writes.
@@ -11,10 +10,8 @@ final class LineOutput {
         if buffer.count >= LineOutput.flushBytes { flush() }
     }
 
-    /// A reader that has gone (a pipe that was closed) ends the program, as it ends other filters.
     func flush() {
-        let isComplete = buffer.withUnsafeBytes { Console.write($0, to: STDOUT_FILENO) }
+        buffer.withUnsafeBytes { Console.print($0) }
         buffer.removeAll()
-        if !isComplete { exit(ExitCode.failure.rawValue) }
     }
 }

@@ -47,10 +47,12 @@ enum ConfigSchemaCommand: Command {
 }
 
 extension Arguments {
-    /// File, environment and flags, checked. Warnings are shown.
-    func configuration() throws -> Configuration {
+    /// File, environment and flags, checked.
+    ///
+    /// - Parameter warns: whether warnings are shown; not where standard error is to be read by a machine.
+    func configuration(warns: Bool = true) throws -> Configuration {
         let configuration = try Configuration.load(path: value(.config), flags: all(.set))
-        for warning in configuration.warnings { Console.say("warning: \(warning)") }
+        for warning in warns ? configuration.warnings : [] { Console.say("warning: \(warning)") }
         return configuration
     }
 }

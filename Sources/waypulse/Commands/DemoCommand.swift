@@ -18,7 +18,8 @@ enum DemoCommand: Command {
     private static let activities = Flag("--deliveries", value: "N", "How many deliveries; the default is 300")
     private static let seed = Flag("--seed", value: "N", "Another fleet; the default is 1")
     private static let speed = Flag(
-        "--speed", value: "FACTOR", "As source.speed; the default is as fast as fits half a minute")
+        "--speed", value: "FACTOR",
+        "How many times as fast as real time, for example 20x; the default fits half a minute")
     private static let journal = Flag(
         "--journal", value: "FOLDER", "Keep the simulator's journal and key in this folder")
     static let flags: [Flag] = [.config, .set, activities, seed, speed, journal, .json]
@@ -30,8 +31,6 @@ enum DemoCommand: Command {
         let signals = StopSignals()
         var words = arguments
         if let speed = arguments.value(speed) { words.add("source.speed=\(speed)", to: .set) }
-        // The simulator's phones find the activity of a start push by this attribute.
-        words.add("attributesTypes.DeliveryAttributes.activityIdAttribute=activityId", to: .set)
         let configuration = try words.configuration()
         if let unused = [activities, seed].first(where: arguments.has), !arguments.operands.isEmpty {
             throw CommandFault(

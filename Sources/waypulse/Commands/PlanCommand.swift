@@ -27,7 +27,7 @@ enum PlanCommand: Command {
         guard !arguments.operands.isEmpty else {
             throw CommandFault(.usage, "plan needs a recording", remedy: "waypulse plan recording.jsonl")
         }
-        let configuration = try arguments.configuration()
+        let configuration = try arguments.configuration(warns: !arguments.has(.json))
         let settings = try LaneSettings(configuration, planTargets: true, seed: 0)
         let recordings = try arguments.operands.map { try Recording(path: $0, apps: configuration.apps) }
         let output = LineOutput()

@@ -40,7 +40,9 @@ struct Demo {
         let port = try simulator.start()
         defer { simulator.stop() }
 
-        let lane = try LaneSettings(configuration, planTargets: false, seed: 1)
+        var lane = try LaneSettings(configuration, planTargets: false, seed: 1)
+        // The simulator's phones find the activity of a start push by this attribute.
+        lane.types.others = try ActivityTypeSettings(activityIdentifierField: FieldPath("activityId"))
         let settings = RunSettings(
             lane: lane, pace: .times(factor), pools: try pools(for: simulator, port: port, apps: lane.shard.apps),
             delivery: DeliveryOptions(configuration))

@@ -5,9 +5,11 @@ enum JWSVerifier {
     /// - Parameter signature: R‖S (RFC 7518, section 3.4).
     static func verifies(_ message: [UInt8], signature: [UInt8], publicKeyPEM: [UInt8]) -> Bool {
         guard signature.count == 64 else { return false }
-        let memory = BIO_new_mem_buf(publicKeyPEM, Int32(publicKeyPEM.count))
-        defer { BIO_free(memory) }
-        let key = PEM_read_bio_PUBKEY(memory, nil, nil, nil)
+        let key: OpaquePointer? = publicKeyPEM.withUnsafeBytes { bytes in
+            let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
+            defer { BIO_free(memory) }
+            return PEM_read_bio_PUBKEY(memory, nil, nil, nil)
+        }
         defer { EVP_PKEY_free(key) }
         let pair = ECDSA_SIG_new()
         defer { ECDSA_SIG_free(pair) }
