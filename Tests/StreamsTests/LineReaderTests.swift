@@ -83,4 +83,15 @@ struct LineReaderTests {
         #expect(text(rest) == "half")
         guard case .end = try reader.next(waits: false) else { return #expect(Bool(false)) }
     }
+
+    @Test("A look ahead that is not to wait says that it does not know, and loses nothing")
+    func lookAheadWithoutWaiting() throws {
+        let source = PiecewiseSource("first\nsecond\n", pieceBytes: 6)
+        let reader = LineReader(source)
+        guard case .line = try reader.next() else { return #expect(Bool(false)) }
+        source.isReadable = false
+        #expect(try reader.lookAhead(waits: false) { _ in false } == false)
+        source.isReadable = true
+        #expect(try lines(of: reader) == ["second"])
+    }
 }
