@@ -1,5 +1,4 @@
 import CLinux
-import CNghttp2
 import Glibc
 
 /// From an address to the peer's SETTINGS.
@@ -80,7 +79,7 @@ extension ClientConnection {
         case .failed(let reason): end(reason)
         case .done:
             guard transport.hasChosenHTTP2 else { return end(.alpnMissing) }
-            openSession()
+            session = ClientSession(slots: slots, options: options)
             phase = .settings
             lastHeardMilliseconds = loop.nowMilliseconds
             receive()
@@ -100,30 +99,5 @@ extension ClientConnection {
         case .tls: end(.connectDeadline(stage: .tls))
         case .settings: end(.connectDeadline(stage: .settings))
         }
-    }
-
-    private func openSession() {
-        var option: OpaquePointer?
-        nghttp2_option_new(&option)
-        defer { nghttp2_option_del(option) }
-        // Before SETTINGS nghttp2 would let 100 streams out.
-        nghttp2_option_set_peer_max_concurrent_streams(option, 1)
-        nghttp2_option_set_no_closed_streams(option, 1)
-        nghttp2_option_set_max_deflate_dynamic_table_size(option, Int(options.headerTableBytes))
-        nghttp2_session_client_new2(
-            &session, ClientCallbacks.table, Unmanaged.passUnretained(self).toOpaque(), option)
-        var settings = [
-            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
-            nghttp2_settings_entry(
-                settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: options.streamWindowBytes),
-        ]
-        if options.headerTableBytes != 4_096 {
-            settings.append(
-                nghttp2_settings_entry(
-                    settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: options.headerTableBytes))
-        }
-        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &settings, settings.count)
-        nghttp2_session_set_local_window_size(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: options.connectionWindowBytes))
     }
 }

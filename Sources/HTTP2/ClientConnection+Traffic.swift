@@ -1,4 +1,4 @@
-import CNghttp2
+import Glibc
 
 /// Bytes in and out, and the health of the connection.
 extension ClientConnection {
@@ -8,24 +8,34 @@ extension ClientConnection {
     func receive() {
         guard let transport, let session else { return }
         var budget = Self.readBytesPerTurn
-        while pendingClose == nil {
-            switch transport.read(into: readBuffer) {
+        while pendingClose == nil, session.fault == nil {
+            switch transport.read(into: UnsafeMutableRawBufferPointer(rebasing: readBuffer[carriedBytes...])) {
             case .nothing: return
             case .ended(let reason): return end(reason)
             case .bytes(let count):
                 lastHeardMilliseconds = loop.nowMilliseconds
-                let taken = nghttp2_session_mem_recv(
-                    session, readBuffer.baseAddress!.assumingMemoryBound(to: UInt8.self), count)
-                if taken < 0 { return end(.protocolError(text: text(ofError: Int32(taken)))) }
+                take(carriedBytes + count, session)
                 budget -= count
                 if budget <= 0 { return loop.resumeNextTurn(self) }
             }
         }
     }
 
+    /// The frames of the first `count` bytes of the buffer; what is the beginning of another one moves to its front.
+    private func take(_ count: Int, _ session: ClientSession) {
+        do throws(SessionFault) {
+            let used = try session.receive(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]), for: self)
+            carriedBytes = count - used
+            guard carriedBytes > 0 else { return }
+            memmove(readBuffer.baseAddress!, readBuffer.baseAddress! + used, carriedBytes)
+        } catch {
+            session.fail(error)
+        }
+    }
+
     func send() {
         guard let transport, let session else { return }
-        switch transport.pump(session) {
+        switch transport.pump({ session.writeNext(to: transport.output) }) {
         case .allWritten:
             let wasBlocked = isWriteBlocked
             isWriteBlocked = false
@@ -36,17 +46,7 @@ extension ClientConnection {
             receive()
             end(reason)
         }
-        // nghttp2 wants no more only when it has sent a GOAWAY for an error of the peer's, or when all is done after one received; and in
-        // that case draining says so by itself.
-        if pendingClose == nil, nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0,
-            !isDraining || slots.usedCount > 0
-        {
-            end(.protocolError(text: errorText.isEmpty ? "session ended" : errorText))
-        }
-    }
-
-    private func text(ofError code: Int32) -> String {
-        errorText.isEmpty ? String(cString: nghttp2_strerror(code)) : errorText
+        if let fault = session.fault { end(.protocolError(text: fault.text)) }
     }
 
     // MARK: Health
@@ -80,7 +80,7 @@ extension ClientConnection {
             }
         }
         if ping == nil, nextPingMilliseconds <= now {
-            nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+            session.ping()
             ping = (now, transport.readBytes)
             pingCount += 1
             loop.callAtEndOfTurn(self)

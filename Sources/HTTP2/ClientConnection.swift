@@ -1,5 +1,4 @@
 import CLinux
-import CNghttp2
 import Glibc
 
 /// One HTTP/2 connection to a server, on an `EventLoop`: connecting → ready → draining → closed.
@@ -57,20 +56,21 @@ public final class ClientConnection: EventSource {
     var connectingDescriptor: Int32 = -1
     var connectingAddress: SocketAddress?
     var transport: TLSTransport?
-    var session: OpaquePointer?
-    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSTransport.recordBytes, alignment: 16)
+    var session: ClientSession?
+    /// The beginning of a frame, and one record after it.
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: FrameHeader.size + FrameHeader.largestPayload + OutputBuffer.recordBytes, alignment: 16)
+    var carriedBytes = 0
     var isWriteBlocked = false
     var statisticsAtClose: ClientStatistics?
 
     let slots = StreamSlots()
-    let scratch = UnsafeMutablePointer<nghttp2_nv>.allocate(capacity: ClientConnection.maximumFields)
-    /// Of one request, template included.
-    static let maximumFields = 64
     var isUnlocked = false
     public internal(set) var peerStreamLimit: UInt32 = 1
     var requestCount: UInt64 = 0
-    var goAwayLastStreamID = Int32.max
     var deadlineTimer: LoopTimer!
+    /// Of the requests under way, or an earlier one of a request that has ended.
+    var earliestDeadlineMilliseconds = Int64.max
 
     var healthTimer: LoopTimer!
     var lastHeardMilliseconds: Int64 = 0
@@ -78,8 +78,6 @@ public final class ClientConnection: EventSource {
     /// The PING that nothing has been heard after.
     var ping: (sentMilliseconds: Int64, readBytes: UInt64)?
     var pingCount: UInt64 = 0
-    /// nghttp2's own words about what the peer did wrong.
-    var errorText = ""
 
     /// Starts with the end of the loop's present (or next) turn; no event comes earlier.
     ///
@@ -105,9 +103,7 @@ public final class ClientConnection: EventSource {
     }
 
     deinit {
-        if let session { nghttp2_session_del(session) }
         readBuffer.deallocate()
-        scratch.deallocate()
     }
 
     // MARK: What the owner may ask
@@ -188,9 +184,7 @@ public final class ClientConnection: EventSource {
             statistics.writes = transport.writes
             statistics.isResumed = transport.isResumed
         }
-        if let session {
-            statistics.unreturnedWindowBytes = Int(nghttp2_session_get_effective_recv_data_length(session))
-        }
+        statistics.unreturnedWindowBytes = session?.unreturnedBytes ?? 0
         statistics.pingsSent = pingCount
         statistics.requests = requestCount
         return statistics
@@ -212,9 +206,8 @@ public final class ClientConnection: EventSource {
             transport.sayGoodbye()
         }
         slots.visitAll { slot in
-            if slot.pointee.state == .open { complete(slot, outcomeAtClose(slot)) }
+            if let outcome = outcomeAtClose(slot) { conclude(slot, outcome) }
         }
-        if let session { nghttp2_session_del(session) }
         session = nil
         transport?.close()
         transport = nil

@@ -46,20 +46,7 @@ public struct FieldBuffer: ~Copyable {
     }
 
     public mutating func add(_ name: StaticString, decimal: Int64, indexing: Indexing = .indexed) {
-        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
-            var start = digits.count
-            var rest = decimal.magnitude
-            repeat {
-                start -= 1
-                digits[start] = UInt8(ascii: "0") + UInt8(rest % 10)
-                rest /= 10
-            } while rest > 0
-            if decimal < 0 {
-                start -= 1
-                digits[start] = UInt8(ascii: "-")
-            }
-            add(name, UnsafeRawBufferPointer(rebasing: digits[start...]), indexing: indexing)
-        }
+        Decimal.withDigits(of: decimal) { add(name, $0, indexing: indexing) }
     }
 
     /// Returns where it went.

@@ -1,5 +1,3 @@
-import CNghttp2
-
 /// A field of a `RequestTemplate`.
 public struct TemplateField: Sendable {
     let name: String
@@ -13,62 +11,34 @@ public struct TemplateField: Sendable {
     }
 }
 
-/// The part of a request that does not change: made once per credential and target, shared by the connections of one loop.
-///
-/// Its memory is lent to nghttp2 instead of being copied per request; a request in flight keeps its template alive.
+/// The part of a request that does not change: made once per credential and target, shared by the connections of one loop. What of it does
+/// not depend on a connection's table is encoded here, once.
 public final class RequestTemplate {
-    /// `:method`, `:scheme`, `:authority`, an empty place for `:path`, then the fields.
-    let fields: UnsafeMutableBufferPointer<nghttp2_nv>
-    static let pathIndex = 3
+    enum Field {
+        /// The same bytes on each connection.
+        case encoded([UInt8])
+        /// For the connection's table.
+        case indexed(name: [UInt8], value: [UInt8])
+    }
 
-    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    /// Pseudo fields but `:path` first: each request writes its `:path` before them.
+    let fields: [Field]
 
     public init(method: String = "POST", scheme: String = "https", authority: String, fields: [TemplateField]) {
-        let all =
-            [
-                TemplateField(":method", method), TemplateField(":scheme", scheme),
-                TemplateField(":authority", authority), TemplateField(":path", "", indexing: .neverIndexed),
-            ] + fields
-        bytes = .allocate(capacity: all.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count })
-        self.fields = .allocate(capacity: all.count)
-        var end = 0
-        for (index, field) in all.enumerated() {
-            let name = Self.place(field.name, in: bytes, at: &end)
-            let value = Self.place(field.value, in: bytes, at: &end)
-            self.fields.initializeElement(
-                at: index, to: .lent(name: name, value: value, flags: field.indexing.flags))
+        let pseudo = [
+            TemplateField(":method", method), TemplateField(":scheme", scheme), TemplateField(":authority", authority),
+        ]
+        self.fields = (pseudo + fields).map { field in
+            if let index = HPACK.staticIndex(name: field.name, value: field.value) {
+                return .encoded([HPACK.indexed | UInt8(index)])
+            }
+            let name = Array(field.name.utf8)
+            let value = Array(field.value.utf8)
+            // A credential is in no table, its own connection's or that of a proxy behind it (RFC 7541 section 7.1.3).
+            if field.indexing == .neverIndexed || field.name == "authorization" {
+                return .encoded(HPACK.huffmanLiteral(name: name, value: value))
+            }
+            return .indexed(name: name, value: value)
         }
-    }
-
-    deinit {
-        bytes.deallocate()
-        fields.deallocate()
-    }
-
-    func name(at index: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: fields[index].name, count: fields[index].namelen)
-    }
-
-    private static func place(
-        _ text: String, in bytes: UnsafeMutableBufferPointer<UInt8>, at end: inout Int
-    ) -> UnsafeRawBufferPointer {
-        let start = end
-        for byte in text.utf8 {
-            bytes[end] = byte
-            end += 1
-        }
-        return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start..<end])
-    }
-}
-
-extension nghttp2_nv {
-    /// A field whose memory outlives its frame, so that nghttp2 need not copy it.
-    static func lent(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, flags: UInt8) -> nghttp2_nv {
-        let lent = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-        // nghttp2 declares the pointers mutable and never writes through them.
-        return nghttp2_nv(
-            name: UnsafeMutablePointer(mutating: name.baseAddress?.assumingMemoryBound(to: UInt8.self)),
-            value: UnsafeMutablePointer(mutating: value.baseAddress?.assumingMemoryBound(to: UInt8.self)),
-            namelen: name.count, valuelen: value.count, flags: flags | lent)
     }
 }

@@ -25,7 +25,7 @@ public final class ServerConnection: EventSource {
     private let transport: TLSTransport
     private(set) var session: OpaquePointer?
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: TLSTransport.recordBytes, alignment: 16)
+        byteCount: OutputBuffer.recordBytes, alignment: 16)
     private var phase = Phase.handshake
     private var pendingClose: (reason: CloseReason, manner: Manner)?
     private var isClosing = false
@@ -114,7 +114,7 @@ public final class ServerConnection: EventSource {
 
     /// So many more bytes of HTTP/2 leave, then the TCP stream ends.
     public func cutTransport(afterOutputBytes: Int) {
-        transport.cutAfterBytes = afterOutputBytes
+        transport.output.cutAfterBytes = afterOutputBytes
         wantsToSend()
     }
 
@@ -188,7 +188,18 @@ public final class ServerConnection: EventSource {
 
     private func send() {
         guard let session, phase == .open else { return }
-        if case .failed(let reason) = transport.pump(session) { return end(reason) }
+        var failure: CloseReason?
+        let flush = transport.pump {
+            var frame: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(session, &frame)
+            if count < 0 { failure = .protocolError(text: String(cString: nghttp2_strerror(Int32(count)))) }
+            guard count > 0, let frame else { return false }
+            transport.output.reserve(count).copyMemory(from: frame, byteCount: count)
+            transport.output.commit(count)
+            return true
+        }
+        if let failure { return end(failure) }
+        if case .failed(let reason) = flush { return end(reason) }
         guard nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 else { return }
         if isClosing {
             end(.drained)
@@ -209,7 +220,7 @@ public final class ServerConnection: EventSource {
         nghttp2_option_set_max_deflate_dynamic_table_size(option, Int(options.headerTableBytes))
         nghttp2_session_server_new2(
             &session, ServerCallbacks.table, Unmanaged.passUnretained(self).toOpaque(), option)
-        transport.reviseFrame = { [unowned self] frame, count in reviseSettings(frame, count) }
+        transport.output.reviseFrame = { [unowned self] frame, count in reviseSettings(frame, count) }
         let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
         var settings = [
             nghttp2_settings_entry(
@@ -233,7 +244,7 @@ public final class ServerConnection: EventSource {
         if manner != .byReset { transport.sayGoodbye() }
         if let session { nghttp2_session_del(session) }
         session = nil
-        transport.reviseFrame = nil
+        transport.output.reviseFrame = nil
         transport.close(resetting: manner == .byReset)
         let left = requests.values.sorted { $0.streamID < $1.streamID }
         requests.removeAll()

@@ -1,89 +1,66 @@
-import CNghttp2
-
-/// One request of a client connection, from `submit` until nghttp2 has closed its stream.
-///
-/// Plain memory at a fixed address: nghttp2 keeps the pointer, and the fields it was lent lie in `request`.
+/// One request of a client connection, from `submit` until its stream is closed. Plain memory at a fixed address.
 struct StreamSlot {
     enum State: UInt8 {
         case free
-        /// Not completed yet.
+        /// Taken; no byte of it is framed.
+        case waiting
+        /// The peer knows of it, or will.
         case open
-        /// Completed, but nghttp2 still holds the stream.
+        /// Its stream is closed and free again; the owner is being told.
         case completed
     }
 
     var tag: UInt64 = 0
     var deadlineMilliseconds: Int64 = 0
-    /// Where the HEADERS frame begins in the connection's output, once `isSerialised`.
+    /// Where the HEADERS frame begins in the connection's output, once `open`.
     var outputOffset: UInt64 = 0
-    var streamID: Int32 = 0
-    var nextFree: Int32 = -1
     let index: Int32
+    var streamID: Int32 = 0
+    /// Neighbours in the queue that it is in; of a free one, the next free.
+    var next: Int32 = -1
+    var previous: Int32 = -1
     var state = State.free
-    var isSerialised = false
-    /// The answer is complete, be the request or not.
-    var isAnswered = false
-    var wasResetByPeer = false
-    var isBodyTruncated = false
-    var status: Int32 = 0
-    var template: Unmanaged<RequestTemplate>?
-    /// Field values and body, as `RequestBuffer` had them.
+    var isQueued = false
+    /// How the answer stands.
+    var answer = AnswerProgress()
+    /// While `waiting`.
+    var template: PreparedTemplate.Reference?
+
+    /// As `RequestBuffer` had it.
     var request = Region()
+    var pathEnd = 0
+    var fieldsEnd = 0
+    /// Of `request`: the next byte of the body that is to be framed.
     var bodyOffset = 0
-    var bodyEnd = 0
+    /// What the peer lets this stream send; below 0 where it has thought better of it (RFC 9113 section 6.9.2).
+    var sendWindow = 0
+    /// Received on this stream and not given back to its window.
+    var unreturnedBytes = 0
+
     var responseFields = Region()
     var responseBody = Region()
 
     init(index: Int32) { self.index = index }
 
+    var bodyLeft: Int { request.count - bodyOffset }
+
     var response: Response {
         Response(
-            status: Int(status), fields: PackedFields(bytes: responseFields.contents), body: responseBody.contents,
-            isBodyTruncated: isBodyTruncated)
+            status: Int(answer.status), fields: PackedFields(bytes: responseFields.contents),
+            body: responseBody.contents, isBodyTruncated: answer.isBodyTruncated)
     }
 }
 
-/// Memory that grows and is kept for the next use, without reference counting.
-struct Region {
-    private(set) var bytes: UnsafeMutableRawPointer?
-    private(set) var count = 0
-    private var capacity = 0
+/// What of an answer has come.
+struct AnswerProgress {
+    /// 0 before any; an interim one's until the final one comes.
+    var status: Int32 = 0
+    var isBodyTruncated = false
+    /// Of `content-length`; −1 where it is not told.
+    var promisedBytes: Int64 = -1
+    var receivedBytes: Int64 = 0
 
-    var contents: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: count) }
-
-    /// Room for `more` bytes at the end, counted as filled.
-    mutating func extend(by more: Int) -> UnsafeMutableRawPointer {
-        if count + more > capacity {
-            let larger = max(256, 2 * capacity, count + more)
-            let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
-            if let bytes {
-                memory.copyMemory(from: bytes, byteCount: count)
-                bytes.deallocate()
-            }
-            bytes = memory
-            capacity = larger
-        }
-        defer { count += more }
-        return bytes! + count
-    }
-
-    mutating func append(_ source: UnsafeRawBufferPointer) {
-        guard let address = source.baseAddress, source.count > 0 else { return }
-        extend(by: source.count).copyMemory(from: address, byteCount: source.count)
-    }
-
-    /// Forgets the contents; memory beyond `keeping` goes back.
-    mutating func clear(keeping: Int = 8_192) {
-        count = 0
-        if capacity > keeping { free() }
-    }
-
-    mutating func free() {
-        bytes?.deallocate()
-        bytes = nil
-        count = 0
-        capacity = 0
-    }
+    var isFinal: Bool { status >= 200 }
 }
 
 /// The slots of a connection: made in chunks so that they never move, reused in last-in-first-out order while they are warm.
@@ -97,7 +74,6 @@ final class StreamSlots {
 
     deinit {
         visitAll { slot in
-            slot.pointee.template?.release()
             slot.pointee.request.free()
             slot.pointee.responseFields.free()
             slot.pointee.responseBody.free()
@@ -108,19 +84,17 @@ final class StreamSlots {
     func take() -> UnsafeMutablePointer<StreamSlot> {
         if firstFree < 0 { grow() }
         let slot = self[firstFree]
-        firstFree = slot.pointee.nextFree
+        firstFree = slot.pointee.next
         usedCount += 1
         return slot
     }
 
     func free(_ slot: UnsafeMutablePointer<StreamSlot>) {
         slot.pointee.state = .free
-        slot.pointee.template?.release()
-        slot.pointee.template = nil
         slot.pointee.request.clear()
         slot.pointee.responseFields.clear()
         slot.pointee.responseBody.clear(keeping: 1_024)
-        slot.pointee.nextFree = firstFree
+        slot.pointee.next = firstFree
         firstFree = slot.pointee.index
         usedCount -= 1
     }
@@ -141,7 +115,7 @@ final class StreamSlots {
         }
     }
 
-    private subscript(index: Int32) -> UnsafeMutablePointer<StreamSlot> {
+    subscript(index: Int32) -> UnsafeMutablePointer<StreamSlot> {
         chunks[Int(index) / Self.chunkSlots] + Int(index) % Self.chunkSlots
     }
 
@@ -150,10 +124,36 @@ final class StreamSlots {
         let first = Int32(chunks.count * Self.chunkSlots)
         for offset in (0..<Self.chunkSlots).reversed() {
             var slot = StreamSlot(index: first + Int32(offset))
-            slot.nextFree = firstFree
+            slot.next = firstFree
             firstFree = slot.index
             (chunk + offset).initialize(to: slot)
         }
         chunks.append(chunk)
+    }
+}
+
+/// Slots in the order in which they came; any can leave. A slot is in one queue at most.
+final class SlotQueue {
+    private let slots: StreamSlots
+    private var head: Int32 = -1
+    private var tail: Int32 = -1
+
+    init(_ slots: StreamSlots) { self.slots = slots }
+
+    var first: UnsafeMutablePointer<StreamSlot>? { head < 0 ? nil : slots[head] }
+
+    func append(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        slot.pointee.isQueued = true
+        slot.pointee.next = -1
+        slot.pointee.previous = tail
+        if tail < 0 { head = slot.pointee.index } else { slots[tail].pointee.next = slot.pointee.index }
+        tail = slot.pointee.index
+    }
+
+    func remove(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        slot.pointee.isQueued = false
+        let (previous, next) = (slot.pointee.previous, slot.pointee.next)
+        if previous < 0 { head = next } else { slots[previous].pointee.next = next }
+        if next < 0 { tail = previous } else { slots[next].pointee.previous = previous }
     }
 }

@@ -1,5 +1,4 @@
 import CLinux
-import CNghttp2
 import COpenSSL
 import Glibc
 
@@ -26,25 +25,16 @@ final class TLSTransport {
         case ended(CloseReason)
     }
 
-    static let recordBytes = 16_384
-
     private(set) var fileDescriptor: Int32
     private let ssl: OpaquePointer
     private let context: TLSContext
     private let host: String
-    private let output: UnsafeMutablePointer<UInt8>
-    private var outputStart = 0
-    private var outputEnd = 0
-    /// HTTP/2 bytes that entered the buffer, and the part that TLS has seen, be it only tried.
-    private(set) var producedBytes: UInt64 = 0
+    let output = OutputBuffer()
+    /// Of what entered `output`, the part that TLS has seen, be it only tried.
     private(set) var attemptedBytes: UInt64 = 0
     private(set) var writtenBytes: UInt64 = 0
     private(set) var readBytes: UInt64 = 0
     private(set) var writes: UInt64 = 0
-    /// Test of clients: so many more bytes leave, then `Flush.failed`.
-    var cutAfterBytes: Int?
-    /// Called with each frame before it enters the buffer, where a server wants to change one.
-    var reviseFrame: ((UnsafeMutablePointer<UInt8>, Int) -> Void)?
 
     /// Takes over the descriptor, also when it throws.
     init(fileDescriptor: Int32, context: TLSContext, connectingTo host: String?) throws(TLSFault) {
@@ -56,8 +46,6 @@ final class TLSTransport {
         self.ssl = ssl
         self.context = context
         self.host = host ?? ""
-        // One record being written and one frame that no longer fitted into it.
-        output = .allocate(capacity: 2 * Self.recordBytes + 64)
         SSL_set_fd(ssl, fileDescriptor)
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         guard let host else {
@@ -80,7 +68,6 @@ final class TLSTransport {
     deinit {
         close()
         SSL_free(ssl)
-        output.deallocate()
     }
 
     /// Called by OpenSSL when the peer has given a session: 1 takes over the reference.
@@ -88,7 +75,6 @@ final class TLSTransport {
 
     var isResumed: Bool { SSL_session_reused(ssl) == 1 }
     var cipherName: String { SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "none" }
-    var pendingBytes: Int { outputEnd - outputStart }
 
     var hasChosenHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
@@ -161,57 +147,29 @@ final class TLSTransport {
 
     // MARK: Writing
 
-    /// Lets the session fill records and writes them, until it has nothing more to say or the socket is full. What does not fit stays in
-    /// the session: the buffer here never holds more than two records.
-    func pump(_ session: OpaquePointer) -> Flush {
+    /// Has records filled and writes them, until there is nothing more to say or the socket is full. What does not fit stays with whoever
+    /// has it.
+    ///
+    /// - Parameter writeNext: puts the next frame into `output`; false when there is none.
+    func pump(_ writeNext: () -> Bool) -> Flush {
         while true {
-            // A record that is not full waits for whatever else the session has.
-            var isDry = false
-            while pendingBytes < Self.recordBytes, !isDry {
-                var frame: UnsafePointer<UInt8>?
-                let count = nghttp2_session_mem_send(session, &frame)
-                if count < 0 {
-                    return .failed(.protocolError(text: String(cString: nghttp2_strerror(Int32(count)))))
-                }
-                if count > 0, let frame { append(frame, count) } else { isDry = true }
-            }
-            guard pendingBytes > 0 else { return cutAfterBytes == 0 ? .failed(.requested) : .allWritten }
+            // A record that is not full waits for whatever else there is.
+            while output.count < OutputBuffer.recordBytes, writeNext() {}
+            guard output.count > 0 else { return output.cutAfterBytes == 0 ? .failed(.requested) : .allWritten }
             if let stop = writeRecord() { return stop }
         }
     }
 
-    private func append(_ frame: UnsafePointer<UInt8>, _ count: Int) {
-        if outputStart > 0 {
-            output.update(from: output + outputStart, count: pendingBytes)
-            outputEnd -= outputStart
-            outputStart = 0
-        }
-        precondition(outputEnd + count <= 2 * Self.recordBytes + 64, "frame of \(count) bytes")
-        var count = count
-        (output + outputEnd).update(from: frame, count: count)
-        reviseFrame?(output + outputEnd, count)
-        if let limit = cutAfterBytes {
-            count = min(count, limit)
-            cutAfterBytes = limit - count
-        }
-        outputEnd += count
-        producedBytes += UInt64(count)
-    }
-
     /// Writes at most one record; nil when it went.
     private func writeRecord() -> Flush? {
-        let length = min(pendingBytes, Self.recordBytes)
+        let length = min(output.count, OutputBuffer.recordBytes)
         ERR_clear_error()
         attemptedBytes = max(attemptedBytes, writtenBytes + UInt64(length))
-        let count = SSL_write(ssl, output + outputStart, Int32(length))
+        let count = SSL_write(ssl, output.contents, Int32(length))
         if count > 0 {
-            outputStart += Int(count)
+            output.remove(Int(count))
             writtenBytes += UInt64(count)
             writes += 1
-            if outputStart == outputEnd {
-                outputStart = 0
-                outputEnd = 0
-            }
             return nil
         }
         let failure = errno
@@ -225,7 +183,7 @@ final class TLSTransport {
 
     /// Tells the peer that no more TLS will come; at best, and once.
     func sayGoodbye() {
-        guard fileDescriptor >= 0, pendingBytes == 0 else { return }
+        guard fileDescriptor >= 0, output.count == 0 else { return }
         ERR_clear_error()
         SSL_shutdown(ssl)
         ERR_clear_error()

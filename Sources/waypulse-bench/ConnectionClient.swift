@@ -37,6 +37,7 @@ final class ConnectionClient: ClientHandler {
             fields: [
                 TemplateField("authorization", authorization), TemplateField("apns-topic", PushLoad.topic),
                 TemplateField("apns-push-type", "\(PushHeaders.pushType)"),
+                TemplateField("apns-priority", "5"),
             ])
     }
 
@@ -80,12 +81,8 @@ final class ConnectionClient: ClientHandler {
                 let length = headers.writePath(into: path)
                 request.setPath(UnsafeRawBufferPointer(rebasing: path[..<length]))
             }
-            request.add("apns-priority", decimal: Int64(headers.priority))
-            request.add("apns-expiration", decimal: headers.expirationSeconds, indexing: .neverIndexed)
-            withUnsafeTemporaryAllocation(byteCount: PushHeaders.identifierBytes, alignment: 8) { identifier in
-                headers.writeIdentifier(into: identifier)
-                request.add("apns-id", UnsafeRawBufferPointer(identifier), indexing: .neverIndexed)
-            }
+            request.add("apns-expiration", decimal: headers.expirationSeconds)
+            request.add("apns-id", count: PushHeaders.identifierBytes) { headers.writeIdentifier(into: $0) }
             request.setBody(load.body)
             guard connection.submit(request, tag: UInt64(submitted), deadlineMilliseconds: deadline) else { return }
             submitted += 1

@@ -54,7 +54,7 @@ import Testing
         var request = RequestBuffer()
         request.reset(client.template)
         request.setPath("/3/device/ff")
-        request.add("apns-expiration", decimal: 0, indexing: .neverIndexed)
+        request.add("apns-expiration", decimal: 0)
         let isTaken = client.connection.submit(request, tag: 1, deadlineMilliseconds: .max)
         #expect(isTaken)
         world.drive { client.endings[1] != nil }

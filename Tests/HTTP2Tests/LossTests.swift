@@ -161,7 +161,7 @@ import Testing
         // No queue in front of a full socket: nothing is taken, though streams are free.
         #expect(client.connection.openStreams < client.connection.streamLimit)
         #expect(client.connection.freeStreams == 0)
-        #expect(client.connection.transport!.pendingBytes <= 2 * TLSTransport.recordBytes)
+        #expect(client.connection.transport!.output.count <= 2 * OutputBuffer.recordBytes)
         let changes = client.capacityChanges
         peer.isBlackHole = false
         world.drive { client.isBalanced }

@@ -124,7 +124,7 @@ final class Client: ClientHandler {
     ) -> Bool {
         buffer.reset(template)
         buffer.setPath(path)
-        buffer.add("apns-id", "00000000-0000-0000-0000-\(tag)", indexing: .neverIndexed)
+        buffer.add("apns-id", "00000000-0000-0000-0000-\(tag)")
         buffer.add("apns-priority", decimal: 5)
         buffer.setBody(Array(body.utf8))
         let isTaken = connection.submit(

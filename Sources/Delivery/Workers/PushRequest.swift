@@ -7,7 +7,14 @@ struct PushRequest: ~Copyable {
     private(set) var buffer = RequestBuffer()
     private let authority: String
     private let topic: String
-    private var prepared: (generation: UInt32, template: RequestTemplate)?
+    private var prepared: Prepared?
+
+    /// One template for each priority.
+    private struct Prepared {
+        let generation: UInt32
+        let whenConvenient: RequestTemplate
+        let atOnce: RequestTemplate
+    }
 
     init(_ settings: PoolSettings) {
         authority = settings.authority
@@ -15,31 +22,32 @@ struct PushRequest: ~Copyable {
     }
 
     mutating func write(_ job: borrowing Job, bearer: ProviderToken.Bearer) {
-        buffer.reset(template(bearer))
+        if prepared?.generation != bearer.generation { prepare(bearer) }
+        buffer.reset(job.headers.priority == 10 ? prepared!.atOnce : prepared!.whenConvenient)
         withUnsafeTemporaryAllocation(byteCount: PushHeaders.longestPathBytes, alignment: 8) { path in
             let length = job.headers.writePath(into: path)
             buffer.setPath(UnsafeRawBufferPointer(rebasing: path[..<length]))
         }
-        buffer.add("apns-priority", decimal: Int64(job.headers.priority))
-        buffer.add("apns-expiration", decimal: job.headers.expirationSeconds, indexing: .neverIndexed)
-        withUnsafeTemporaryAllocation(byteCount: PushHeaders.identifierBytes, alignment: 8) { identifier in
-            job.headers.writeIdentifier(into: identifier)
-            buffer.add("apns-id", UnsafeRawBufferPointer(identifier), indexing: .neverIndexed)
-        }
+        buffer.add("apns-expiration", decimal: job.headers.expirationSeconds)
+        buffer.add("apns-id", count: PushHeaders.identifierBytes) { job.headers.writeIdentifier(into: $0) }
         buffer.setBody(job.body)
     }
 
-    private mutating func template(_ bearer: ProviderToken.Bearer) -> RequestTemplate {
-        if let prepared, prepared.generation == bearer.generation { return prepared.template }
-        let template = RequestTemplate(
+    private mutating func prepare(_ bearer: ProviderToken.Bearer) {
+        prepared = Prepared(
+            generation: bearer.generation, whenConvenient: template(bearer, priority: "5"),
+            atOnce: template(bearer, priority: "10"))
+    }
+
+    private func template(_ bearer: ProviderToken.Bearer, priority: String) -> RequestTemplate {
+        RequestTemplate(
             authority: authority,
             fields: [
                 TemplateField("authorization", bearer.authorization),
                 TemplateField("apns-topic", topic),
                 TemplateField("apns-push-type", "\(PushHeaders.pushType)"),
+                TemplateField("apns-priority", priority),
             ])
-        prepared = (bearer.generation, template)
-        return template
     }
 }
 

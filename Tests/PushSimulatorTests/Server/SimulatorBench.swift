@@ -95,7 +95,7 @@ final class SimulatorClient: ClientHandler {
         buffer.add("apns-expiration", decimal: 0)
         let text = String(tag)
         let identifier = "0f6c2a3e-6d0a-4f0e-9a55-" + String(repeating: "0", count: 12 - text.count) + text
-        buffer.add("apns-id", identifier, indexing: .neverIndexed)
+        buffer.add("apns-id", identifier)
         let standard = #""timestamp":\#(1_000 + tag),"event":"update","content-state":{"sequenceNumber":\#(tag + 1)}"#
         buffer.setBody(Array(#"{"aps":{\#(aps ?? standard)}}"#.utf8))
         return connection.submit(

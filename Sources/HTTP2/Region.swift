@@ -1,0 +1,52 @@
+/// Memory that grows and is kept for the next use, without reference counting. Whoever holds it frees it.
+struct Region {
+    private(set) var bytes: UnsafeMutableRawPointer?
+    private(set) var count = 0
+    private var capacity = 0
+
+    var contents: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: count) }
+
+    func contents(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: contents[range])
+    }
+
+    /// Room for `more` bytes at the end, counted as filled.
+    @inline(__always)
+    mutating func extend(by more: Int) -> UnsafeMutableRawPointer {
+        if count + more > capacity { grow(by: more) }
+        defer { count += more }
+        return bytes! + count
+    }
+
+    @inline(never)
+    private mutating func grow(by more: Int) {
+        let larger = max(256, 2 * capacity, count + more)
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+        if let bytes {
+            memory.copyMemory(from: bytes, byteCount: count)
+            bytes.deallocate()
+        }
+        bytes = memory
+        capacity = larger
+    }
+
+    mutating func append(_ source: UnsafeRawBufferPointer) {
+        guard let address = source.baseAddress, source.count > 0 else { return }
+        extend(by: source.count).copyMemory(from: address, byteCount: source.count)
+    }
+
+    mutating func append(_ byte: UInt8) { extend(by: 1).storeBytes(of: byte, as: UInt8.self) }
+
+    /// Forgets the contents; memory beyond `keeping` goes back.
+    mutating func clear(keeping: Int = 8_192) {
+        count = 0
+        if capacity > keeping { free() }
+    }
+
+    mutating func free() {
+        bytes?.deallocate()
+        bytes = nil
+        count = 0
+        capacity = 0
+    }
+}
