@@ -10,23 +10,25 @@ import LiveActivities
 final class ConnectionPool: ClientHandler {
     private let index: Int
     let settings: PoolSettings
-    unowned let core: WorkerCore
+    // Unchecked: the core owns its pools, and each push asks for it several times.
+    unowned(unsafe) let core: WorkerCore
     let log: Log
     private let reactions = ReactionTable()
     var connections: [PooledConnection] = []
     var staging: Staging
     var pause: LoopTimer?
-    private var flights: [UInt64: Flight] = [:]
+    private let flights = FlightTable()
     private var request: PushRequest
-    private var bearer: (batch: UInt64, bearer: ProviderToken.Bearer)?
+    private var credentials: PoolCredentials
+    private var preparedBatch: UInt64 = 0
+    /// Pushes that were accepted in this turn and are not counted yet.
+    private var uncountedAcceptances: Int64 = 0
     private let gauges: (connections: GaugeWriter<NoLabel>, streams: GaugeWriter<NoLabel>)
     private var reportedStreams = 0
     var isClosed = false
 
-    private struct Flight {
-        let submittedAtMilliseconds: Int64
-        let bearer: ProviderToken.Bearer
-    }
+    /// Labels a connection on which a push was accepted, and that asked for nothing else.
+    private static let provenLabel = 1
 
     init(index: Int, settings: PoolSettings, core: WorkerCore, log: Log) {
         self.index = index
@@ -34,6 +36,7 @@ final class ConnectionPool: ClientHandler {
         self.core = core
         self.log = log
         request = PushRequest(settings)
+        credentials = PoolCredentials(settings.providerToken)
         staging = Staging(
             backoff: Backoff(
                 firstMilliseconds: core.options.reconnectDelayMilliseconds,
@@ -62,15 +65,18 @@ final class ConnectionPool: ClientHandler {
     func submit(_ job: Job) {
         guard let member = freest else { return core.giveBack(job) }
         do throws(CredentialFault) {
-            let bearer = try currentBearer()
-            request.write(job, bearer: bearer)
+            try prepareBatch()
+            request.write(job)
             let now = core.loop.nowMilliseconds
+            let flight = flights.insert(
+                Flight(
+                    identifier: job.identifier, submittedAtMilliseconds: now,
+                    bearerGeneration: credentials.generation))
             let isTaken = member.connection.submit(
-                request.buffer, tag: job.identifier,
+                request.buffer, tag: flight,
                 deadlineMilliseconds: now + core.options.requestTimeoutMilliseconds)
-            if isTaken {
-                flights[job.identifier] = Flight(submittedAtMilliseconds: now, bearer: bearer)
-            } else {
+            if !isTaken {
+                _ = flights.remove(flight)
                 core.giveBack(job)
             }
             // Its stream ids are used up.
@@ -79,7 +85,9 @@ final class ConnectionPool: ClientHandler {
             log.error("the provider token cannot be signed", .error(error), .field("app", settings.app))
             // As if the provider had refused it: the lane pauses the credential and probes.
             let answer = ProviderAnswer(status: 403, reason: .invalidProviderToken)
-            finish(job.identifier, .answered(answer, providerTokenAgeSeconds: 0), .refused)
+            core.instruments.requests.add(1, .refused)
+            core.report(
+                .completed(identifier: job.identifier, outcome: .answered(answer, providerTokenAgeSeconds: 0)))
         }
     }
 
@@ -94,27 +102,53 @@ final class ConnectionPool: ClientHandler {
     }
 
     /// The lock and the clock are asked once a batch.
-    private func currentBearer() throws(CredentialFault) -> ProviderToken.Bearer {
-        if let bearer, bearer.batch == core.batch { return bearer.bearer }
-        let current = try settings.providerToken.bearer()
-        bearer = (core.batch, current)
-        return current
+    private func prepareBatch() throws(CredentialFault) {
+        guard preparedBatch != core.batch else { return }
+        try credentials.renew()
+        request.prepare(credentials.current)
+        preparedBatch = core.batch
     }
 
     private func finish(_ tag: UInt64, _ outcome: DispatchOutcome, _ ending: DeliveryInstruments.Ending) {
         core.instruments.requests.add(1, ending)
-        if let flight = flights.removeValue(forKey: tag) {
-            core.requestDuration.record(core.loop.nowMilliseconds - flight.submittedAtMilliseconds)
+        let flight = flights.remove(tag)
+        core.requestDuration.record(core.loop.nowMilliseconds - flight.submittedAtMilliseconds)
+        core.report(.completed(identifier: flight.identifier, outcome: outcome))
+    }
+
+    /// As `answered`, where the reaction to a 200 is known and asks for nothing.
+    private func accepted(_ tag: UInt64) {
+        uncountedAcceptances += 1
+        let flight = flights.remove(tag)
+        core.requestDuration.record(core.loop.nowMilliseconds - flight.submittedAtMilliseconds)
+        let ageSeconds = credentials.ageSeconds(generation: flight.bearerGeneration)
+        core.report(
+            .completed(
+                identifier: flight.identifier,
+                outcome: .answered(ProviderAnswer(status: 200), providerTokenAgeSeconds: ageSeconds)))
+    }
+
+    /// At the end of a turn that brought something: what was put off is counted, and what was looked at once is looked at anew.
+    func endTurn() {
+        credentials.forgetAge()
+        if uncountedAcceptances > 0 {
+            core.instruments.requests.add(uncountedAcceptances, .accepted)
+            core.instruments.answers.add(uncountedAcceptances, .success)
+            uncountedAcceptances = 0
         }
-        core.report(.completed(identifier: tag, outcome: outcome))
+        reportStreams()
     }
 
     /// What is under way counts as long as it is not reported, for so the lane counts; a stream that HTTP/2 has not let go of yet is
     /// neither free nor under way.
-    func reportStreams() {
-        let inUse = connections.lazy.filter { $0.stage == .inUse }
-        let count = inUse.reduce(flights.count) { $0 + $1.connection.freeStreams }
-        gauges.connections.set(Int64(inUse.count))
+    private func reportStreams() {
+        var count = flights.count
+        var inUse: Int64 = 0
+        for member in connections where member.stage == .inUse {
+            inUse += 1
+            count += member.connection.freeStreams
+        }
+        gauges.connections.set(inUse)
         gauges.streams.set(Int64(count))
         guard count != reportedStreams else { return }
         reportedStreams = count
@@ -149,6 +183,11 @@ final class ConnectionPool: ClientHandler {
     }
 
     override func completed(_ connection: ClientConnection, tag: UInt64, outcome: RequestOutcome) {
+        if connection.label == Self.provenLabel, case .answered(let response) = outcome, response.status == 200,
+            response.body.isEmpty
+        {
+            return accepted(tag)
+        }
         let member = member(connection)
         switch outcome {
         case .answered(let response):
@@ -173,10 +212,10 @@ final class ConnectionPool: ClientHandler {
     }
 
     private func answered(_ member: PooledConnection, _ tag: UInt64, _ response: Response) {
-        guard let bearer = flights[tag]?.bearer else { preconditionFailure("request \(tag) was answered twice") }
+        let generation = flights.flight(tag).bearerGeneration
         let answer = ProviderAnswer(
             status: response.status, body: response.body, retryAfter: response.field("retry-after"))
-        let ageSeconds = settings.providerToken.ageSeconds(of: bearer)
+        let ageSeconds = credentials.ageSeconds(generation: generation)
         let reaction = reactions.reaction(to: answer, of: Attempt(event: .update, providerTokenAgeSeconds: ageSeconds))
         if reaction.evidence == .accepted || reaction.evidence == .healthy {
             prove(member)
@@ -186,8 +225,11 @@ final class ConnectionPool: ClientHandler {
         core.instruments.answers.add(1, DeliveryInstruments.StatusClass(response.status))
         finish(
             tag, .answered(answer, providerTokenAgeSeconds: ageSeconds), answer.isAccepted ? .accepted : .refused)
-        if reaction.credential == .renew { replace(bearer) }
+        if reaction.credential == .renew { replace(credentials.bearer(generation: generation)) }
         perform(reaction.connection, on: member)
+        if answer.status == 200, reaction.connection == .keep, reaction.credential == .keep {
+            member.connection.label = Self.provenLabel
+        }
     }
 
     private func perform(_ fate: Reaction.ConnectionFate, on member: PooledConnection) {

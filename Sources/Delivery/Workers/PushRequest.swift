@@ -21,9 +21,17 @@ struct PushRequest: ~Copyable {
         topic = settings.topic
     }
 
-    mutating func write(_ job: borrowing Job, bearer: ProviderToken.Bearer) {
-        if prepared?.generation != bearer.generation { prepare(bearer) }
-        buffer.reset(job.headers.priority == 10 ? prepared!.atOnce : prepared!.whenConvenient)
+    /// Once at least before `write`.
+    mutating func prepare(_ bearer: ProviderToken.Bearer) {
+        guard prepared?.generation != bearer.generation else { return }
+        prepared = Prepared(
+            generation: bearer.generation, whenConvenient: template(bearer, priority: "5"),
+            atOnce: template(bearer, priority: "10"))
+    }
+
+    mutating func write(_ job: borrowing Job) {
+        guard let prepared else { preconditionFailure("a push without a provider token") }
+        buffer.reset(job.headers.priority == 10 ? prepared.atOnce : prepared.whenConvenient)
         withUnsafeTemporaryAllocation(byteCount: PushHeaders.longestPathBytes, alignment: 8) { path in
             let length = job.headers.writePath(into: path)
             buffer.setPath(UnsafeRawBufferPointer(rebasing: path[..<length]))
@@ -31,12 +39,6 @@ struct PushRequest: ~Copyable {
         buffer.add("apns-expiration", decimal: job.headers.expirationSeconds)
         buffer.add("apns-id", count: PushHeaders.identifierBytes) { job.headers.writeIdentifier(into: $0) }
         buffer.setBody(job.body)
-    }
-
-    private mutating func prepare(_ bearer: ProviderToken.Bearer) {
-        prepared = Prepared(
-            generation: bearer.generation, whenConvenient: template(bearer, priority: "5"),
-            atOnce: template(bearer, priority: "10"))
     }
 
     private func template(_ bearer: ProviderToken.Bearer, priority: String) -> RequestTemplate {

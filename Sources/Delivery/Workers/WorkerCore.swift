@@ -8,7 +8,8 @@ typealias AddressLookUp = @Sendable (_ host: String, _ port: UInt16) -> Result<[
 /// What lives on a worker's thread: its pools, and the reports of this turn of the loop.
 final class WorkerCore: EventSource {
     /// It keeps the core, in the handler of its wakes, until the thread ends.
-    unowned let loop: EventLoop
+    // Unchecked, since each push asks for its time.
+    unowned(unsafe) let loop: EventLoop
     let options: DeliveryOptions
     let instruments: DeliveryInstruments
     let requestDuration: HistogramWriter<NoLabel>
@@ -104,10 +105,12 @@ final class WorkerCore: EventSource {
             turn = .isTelling
             return loop.callAtEndOfTurn(self)
         }
-        for pool in pools { pool.reportStreams() }
+        for pool in pools { pool.endTurn() }
         turn = .quiet
         guard !reports.isEmpty else { return }
+        // The next turn will bring about as much.
         var told: [Report] = []
+        told.reserveCapacity(reports.count)
         swap(&told, &reports)
         deliver(told)
     }

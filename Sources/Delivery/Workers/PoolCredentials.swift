@@ -1,0 +1,47 @@
+/// The provider tokens that requests of a pool carry: the one in use, and those before it as long as answers may speak of them.
+struct PoolCredentials {
+    /// A token is in use for twenty minutes at least, a request under way for seconds.
+    private static let mostKept = 8
+
+    private let providerToken: ProviderToken
+    /// The newest last.
+    private var bearers: [ProviderToken.Bearer] = []
+    /// Of the one in use.
+    private(set) var generation: UInt32 = 0
+    private var lastAge: (generation: UInt32, seconds: Int64)?
+
+    init(_ providerToken: ProviderToken) {
+        self.providerToken = providerToken
+    }
+
+    /// Since the first `renew`.
+    var current: ProviderToken.Bearer {
+        guard let bearer = bearers.last else { preconditionFailure("no provider token has been asked for") }
+        return bearer
+    }
+
+    mutating func renew() throws(CredentialFault) {
+        let bearer = try providerToken.bearer()
+        guard bearers.last?.generation != bearer.generation else { return }
+        generation = bearer.generation
+        bearers.append(bearer)
+        if bearers.count > Self.mostKept { bearers.removeFirst() }
+    }
+
+    func bearer(generation: UInt32) -> ProviderToken.Bearer {
+        guard let bearer = bearers.last(where: { $0.generation == generation }) else {
+            preconditionFailure("provider token \(generation) is still under way, \(bearers.count) are known")
+        }
+        return bearer
+    }
+
+    /// The clock is read once for a token, until `forgetAge`.
+    mutating func ageSeconds(generation: UInt32) -> Int64 {
+        if let lastAge, lastAge.generation == generation { return lastAge.seconds }
+        let seconds = providerToken.ageSeconds(of: bearer(generation: generation))
+        lastAge = (generation, seconds)
+        return seconds
+    }
+
+    mutating func forgetAge() { lastAge = nil }
+}
