@@ -17,7 +17,7 @@ extension ClientSession {
                 setting: UInt16(bigEndian: setting.loadUnaligned(as: UInt16.self)), value: setting.bigEndian(at: 2))
         }
         hasSettings = true
-        control.append(FrameHeader(length: 0, type: .settings, flags: .acknowledgement, streamID: 0))
+        control.add { $0.append(FrameHeader(length: 0, type: .settings, flags: .acknowledgement, streamID: 0)) }
         connection.settingsReceived()
     }
 
@@ -59,7 +59,7 @@ extension ClientSession {
         if frame.flags.contains(.acknowledgement) {
             connection.pingAnswered()
         } else {
-            control.appendPing(payload, flags: .acknowledgement)
+            control.add { $0.appendPing(payload, flags: .acknowledgement) }
         }
     }
 

@@ -15,7 +15,7 @@ extension ClientSession {
             let payload = UnsafeRawBufferPointer(start: start + offset + FrameHeader.size, count: frame.length)
             try receive(frame, payload, connection)
             offset += FrameHeader.size + frame.length
-            guard control.count - controlSent <= Self.longestControl else {
+            guard control.left <= Self.longestControl else {
                 throw SessionFault(HTTP2Error.enhanceYourCalm, "the peer asks and does not read the answers")
             }
         }
@@ -120,7 +120,7 @@ extension ClientSession {
             throw SessionFault(HTTP2Error.flowControlError, "more than the connection's window")
         }
         if 2 * unreturnedBytes >= connectionWindow {
-            control.appendWindowUpdate(0, by: unreturnedBytes)
+            control.add { $0.appendWindowUpdate(0, by: unreturnedBytes) }
             unreturnedBytes = 0
         }
         guard let slot else { return }
@@ -146,7 +146,7 @@ extension ClientSession {
             throw SessionFault(HTTP2Error.flowControlError, "more than a stream's window")
         }
         if !isLast, 2 * slot.pointee.unreturnedBytes >= window, slot.pointee.unreturnedBytes > 0 {
-            control.appendWindowUpdate(slot.pointee.streamID, by: slot.pointee.unreturnedBytes)
+            control.add { $0.appendWindowUpdate(slot.pointee.streamID, by: slot.pointee.unreturnedBytes) }
             slot.pointee.unreturnedBytes = 0
         }
     }

@@ -2,8 +2,8 @@
 extension ClientSession {
     /// Writes the next frame or two; false when nothing may be sent now.
     func writeNext(to output: OutputBuffer) -> Bool {
-        if controlSent < control.count {
-            writeControl(to: output)
+        if control.left > 0 {
+            control.move(to: output)
             return true
         }
         guard fault == nil else { return false }
@@ -15,17 +15,6 @@ extension ClientSession {
         guard let slot = waiting.first, sendWindow > 0 || slot.pointee.bodyLeft == 0 else { return false }
         writeRequest(slot, to: output)
         return true
-    }
-
-    private func writeControl(to output: OutputBuffer) {
-        let count = min(control.count - controlSent, OutputBuffer.recordBytes)
-        output.reserve(count).copyMemory(from: control.bytes! + controlSent, byteCount: count)
-        output.commit(count)
-        controlSent += count
-        if controlSent == control.count {
-            control.clear()
-            controlSent = 0
-        }
     }
 
     private func writeRequest(_ slot: UnsafeMutablePointer<StreamSlot>, to output: OutputBuffer) {

@@ -23,8 +23,7 @@ final class ClientSession {
     let decoder: ResponseDecoder
 
     // Sending
-    var control = Region()
-    var controlSent = 0
+    let control = ControlQueue()
     let waiting: SlotQueue
     let sending: SlotQueue
     var scratch = Region()
@@ -61,17 +60,16 @@ final class ClientSession {
         decoder = ResponseDecoder()
         // A window can only be opened further than the standard one.
         connectionWindow = max(Self.standardWindow, min(Int(options.connectionWindowBytes), Self.largestWindow))
-        control.append(StaticString("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").buffer)
+        control.add { $0.append(StaticString("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").buffer) }
         var settings = [(Setting.enablePush, 0), (Setting.initialWindowSize, options.streamWindowBytes)]
         if options.headerTableBytes != 4_096 { settings.append((Setting.headerTableSize, options.headerTableBytes)) }
-        control.appendSettings(settings)
+        control.add { $0.appendSettings(settings) }
         if connectionWindow > Self.standardWindow {
-            control.appendWindowUpdate(0, by: connectionWindow - Self.standardWindow)
+            control.add { $0.appendWindowUpdate(0, by: connectionWindow - Self.standardWindow) }
         }
     }
 
     deinit {
-        control.free()
         scratch.free()
         block.free()
     }
@@ -79,7 +77,9 @@ final class ClientSession {
     /// Takes a request: it is framed when `writeNext` comes to it.
     ///
     /// - Returns: nil where the ids of streams are used up.
-    func submit(_ request: borrowing RequestBuffer, _ template: RequestTemplate) -> UnsafeMutablePointer<StreamSlot>? {
+    func submit(_ request: borrowing RequestBuffer, _ template: Unmanaged<RequestTemplate>) -> UnsafeMutablePointer<
+        StreamSlot
+    >? {
         guard nextStreamID <= Int64(Int32.max) else { return nil }
         let slot = slots.take()
         slot.pointee.streamID = Int32(nextStreamID)
@@ -111,18 +111,18 @@ final class ClientSession {
     /// RST_STREAM, unless the peer cannot know of the stream.
     func reset(_ slot: UnsafeMutablePointer<StreamSlot>, errorCode: UInt32) {
         guard slot.pointee.state == .open else { return }
-        control.appendReset(slot.pointee.streamID, errorCode: errorCode)
+        control.add { $0.appendReset(slot.pointee.streamID, errorCode: errorCode) }
     }
 
     func ping() {
-        withUnsafeBytes(of: UInt64(0)) { control.appendPing($0, flags: []) }
+        withUnsafeBytes(of: UInt64(0)) { nothing in control.add { $0.appendPing(nothing, flags: []) } }
     }
 
     /// The peer broke the rules. What has not been framed stays behind; the connection is told why, and closes.
     func fail(_ fault: SessionFault) {
         guard self.fault == nil else { return }
         self.fault = fault
-        control.appendGoAway(lastStreamID: 0, errorCode: fault.errorCode, debugText: fault.text)
+        control.add { $0.appendGoAway(lastStreamID: 0, errorCode: fault.errorCode, debugText: fault.text) }
     }
 }
 

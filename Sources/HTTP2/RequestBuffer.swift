@@ -3,7 +3,9 @@
 ///
 /// Fill it in this order: `reset`, `setPath`, `add`, `setBody`. What repeats from request to request belongs into the template.
 public struct RequestBuffer: ~Copyable {
-    private(set) var template: RequestTemplate?
+    private var keptTemplate: RequestTemplate?
+    /// The same, so that a request counts no reference.
+    private(set) var template: Unmanaged<RequestTemplate>?
     private var bytes = Region()
     /// `:path` ends here, the other fields end there, and then comes the body.
     private(set) var pathEnd = 0
@@ -24,7 +26,10 @@ public struct RequestBuffer: ~Copyable {
 
     /// Begins the next request; forgets path, fields and body.
     public mutating func reset(_ template: RequestTemplate) {
-        if self.template !== template { self.template = template }
+        if keptTemplate !== template {
+            keptTemplate = template
+            self.template = Unmanaged.passUnretained(template)
+        }
         bytes.clear(keeping: .max)
         pathEnd = 0
         fieldsEnd = 0

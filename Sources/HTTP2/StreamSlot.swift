@@ -67,10 +67,14 @@ struct AnswerProgress {
 final class StreamSlots {
     private static let chunkSlots = 64
 
-    private var chunks: [UnsafeMutablePointer<StreamSlot>] = []
+    // Plain memory, and never changed in place: the checks of an array's would be paid for at each step of each request.
+    private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<StreamSlot>>
+    private var chunkCount = 0
     private var firstFree: Int32 = -1
     /// All that are not free.
     private(set) var usedCount = 0
+
+    init() { chunks = .allocate(capacity: 1) }
 
     deinit {
         visitAll { slot in
@@ -78,7 +82,8 @@ final class StreamSlots {
             slot.pointee.responseFields.free()
             slot.pointee.responseBody.free()
         }
-        for chunk in chunks { chunk.deallocate() }
+        for index in 0..<chunkCount { chunks[index].deallocate() }
+        chunks.deallocate()
     }
 
     func take() -> UnsafeMutablePointer<StreamSlot> {
@@ -109,7 +114,7 @@ final class StreamSlots {
     func visitAll(_ body: (UnsafeMutablePointer<StreamSlot>) -> Void) {
         // By index: the body may submit, which may add a chunk.
         var index: Int32 = 0
-        while Int(index) < chunks.count * Self.chunkSlots {
+        while Int(index) < chunkCount * Self.chunkSlots {
             body(self[index])
             index += 1
         }
@@ -121,14 +126,19 @@ final class StreamSlots {
 
     private func grow() {
         let chunk = UnsafeMutablePointer<StreamSlot>.allocate(capacity: Self.chunkSlots)
-        let first = Int32(chunks.count * Self.chunkSlots)
+        let first = Int32(chunkCount * Self.chunkSlots)
         for offset in (0..<Self.chunkSlots).reversed() {
             var slot = StreamSlot(index: first + Int32(offset))
             slot.next = firstFree
             firstFree = slot.index
             (chunk + offset).initialize(to: slot)
         }
-        chunks.append(chunk)
+        let more = UnsafeMutablePointer<UnsafeMutablePointer<StreamSlot>>.allocate(capacity: chunkCount + 1)
+        more.update(from: chunks, count: chunkCount)
+        more[chunkCount] = chunk
+        chunks.deallocate()
+        chunks = more
+        chunkCount += 1
     }
 }
 

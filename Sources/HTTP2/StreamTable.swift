@@ -66,11 +66,14 @@ final class StreamTable {
     }
 
     private func grow() {
-        let larger = StreamTable(capacity: 2 * (mask + 1))
-        for place in 0...mask where entries[place].streamID != 0 {
-            larger.insert(entries[place].streamID, slot: entries[place].slot)
+        let (old, oldCapacity) = (entries, mask + 1)
+        entries = .allocate(capacity: 2 * oldCapacity)
+        entries.initialize(repeating: Entry(streamID: 0, slot: 0), count: 2 * oldCapacity)
+        mask = 2 * oldCapacity - 1
+        shift -= 1
+        for index in 0..<oldCapacity where old[index].streamID != 0 {
+            entries[place(of: old[index].streamID)] = old[index]
         }
-        swap(&entries, &larger.entries)
-        (mask, shift) = (larger.mask, larger.shift)
+        old.deallocate()
     }
 }

@@ -5,7 +5,9 @@ final class TemplateEncoder {
     private let largestTable: Int
     private var prepared: [PreparedTemplate] = []
     /// The one that was asked for last, and is most likely to be asked for again.
-    private var recent: PreparedTemplate?
+    private var recent: PreparedTemplate.Reference?
+    /// Of its template, which it keeps: so no other one has that address.
+    private var recentIdentity: UnsafeMutableRawPointer?
     private var update = Region()
     /// The smallest size since the last block, if it has changed: the peer must hear of it (RFC 7541 section 4.2).
     private var smallestNewCapacity: Int?
@@ -31,15 +33,14 @@ final class TemplateEncoder {
     }
 
     /// Keeps a template for a request that waits to be framed; `release` lets it go.
-    func retain(_ template: RequestTemplate) -> PreparedTemplate.Reference {
-        if let recent, recent.template === template {
-            recent.waiting += 1
-            return Unmanaged.passUnretained(recent)
+    func retain(_ template: Unmanaged<RequestTemplate>) -> PreparedTemplate.Reference {
+        if template.toOpaque() != recentIdentity {
+            let wanted = template.takeUnretainedValue()
+            recent = Unmanaged.passUnretained(prepared.first { $0.template === wanted } ?? prepare(wanted))
+            recentIdentity = template.toOpaque()
         }
-        let found = prepared.first { $0.template === template } ?? prepare(template)
-        found.waiting += 1
-        recent = found
-        return Unmanaged.passUnretained(found)
+        recent!._withUnsafeGuaranteedRef { $0.waiting += 1 }
+        return recent!
     }
 
     private func prepare(_ template: RequestTemplate) -> PreparedTemplate {

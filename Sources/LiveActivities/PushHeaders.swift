@@ -62,10 +62,19 @@ public struct PushHeaders: Sendable {
         buffer.copyMemory(
             from: UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
         var next = prefix.utf8CodeUnitCount
-        for byte in token.bytes {
-            buffer[next] = Hex.digit(byte >> 4)
-            buffer[next + 1] = Hex.digit(byte & 15)
-            next += 2
+        token.bytes.withUnsafeBytes { bytes in
+            var index = 0
+            while index + 4 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)
+                buffer.storeBytes(of: Hex.digits(UInt32(littleEndian: word)), toByteOffset: next, as: UInt64.self)
+                index += 4
+                next += 8
+            }
+            for byte in bytes[index...] {
+                buffer[next] = Hex.digit(byte >> 4)
+                buffer[next + 1] = Hex.digit(byte & 15)
+                next += 2
+            }
         }
         return next
     }
@@ -73,17 +82,16 @@ public struct PushHeaders: Sendable {
     /// Writes `apns-id` as 8-4-4-4-12 lower-case hex, 36 bytes.
     public func writeIdentifier(into buffer: UnsafeMutableRawBufferPointer) {
         precondition(buffer.count >= PushHeaders.identifierBytes, "apns-id into a buffer of \(buffer.count) bytes")
-        var next = 0
-        for nibble in 0..<32 {
-            if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
-                buffer[next] = UInt8(ascii: "-")
-                next += 1
-            }
-            let half = nibble < 16 ? apnsIdentifier.0 : apnsIdentifier.1
-            let shift = UInt64(60 - (nibble & 15) * 4)
-            buffer[next] = Hex.digit(UInt8(truncatingIfNeeded: half >> shift) & 15)
-            next += 1
-        }
+        let (upper, lower) = (apnsIdentifier.0.byteSwapped, apnsIdentifier.1.byteSwapped)
+        let second = Hex.digits(UInt32(truncatingIfNeeded: upper >> 32))
+        let third = Hex.digits(UInt32(truncatingIfNeeded: lower))
+        buffer.storeBytes(of: Hex.digits(UInt32(truncatingIfNeeded: upper)), toByteOffset: 0, as: UInt64.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: second), toByteOffset: 9, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: second >> 32), toByteOffset: 14, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: third), toByteOffset: 19, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: third >> 32), toByteOffset: 24, as: UInt32.self)
+        buffer.storeBytes(of: Hex.digits(UInt32(truncatingIfNeeded: lower >> 32)), toByteOffset: 28, as: UInt64.self)
+        for place in stride(from: 8, through: 23, by: 5) { buffer[place] = UInt8(ascii: "-") }
     }
 }
 
@@ -91,5 +99,17 @@ enum Hex {
     @inline(__always)
     static func digit(_ nibble: UInt8) -> UInt8 {
         nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + (nibble - 10)
+    }
+
+    /// The eight digits of four bytes, the first byte in the lowest bits; the first digit there as well.
+    @inline(__always)
+    static func digits(_ word: UInt32) -> UInt64 {
+        var spread = UInt64(word)
+        spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff
+        spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
+        let nibbles = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f
+        // Of the nibbles above 9, six more carry into the next bit; the letters come 39 after the digits.
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 39
     }
 }

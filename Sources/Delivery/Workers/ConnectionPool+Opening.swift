@@ -9,9 +9,10 @@ extension ConnectionPool {
             connections.count(where: { $0.stage != .retiring }) < core.options.connectionsPerPool
         else { return }
         staging.begin()
-        // Names are asked for afresh each time: APNs moves its load by DNS.
-        core.resolve(host: settings.host, port: settings.port) { [weak self] result in
-            guard let self, !isClosed else { return }
+        // Names are asked for afresh each time: APNs moves its load by DNS. The core closes its resolver before it lets its pools go. (Were the
+        // pool held weakly, each reference to it would be counted the slow way from then on.)
+        core.resolve(host: settings.host, port: settings.port) { [unowned self] result in
+            guard !isClosed else { return }
             switch result {
             case .success(let addresses): connect(to: addresses)
             case .failure(let fault):

@@ -19,7 +19,7 @@ final class ConnectionPool: ClientHandler {
     var pause: LoopTimer?
     private let flights = FlightTable()
     private var request: PushRequest
-    private var credentials: PoolCredentials
+    private let credentials: PoolCredentials
     private var preparedBatch: UInt64 = 0
     /// Pushes that were accepted in this turn and are not counted yet.
     private var uncountedAcceptances: Int64 = 0
@@ -92,6 +92,10 @@ final class ConnectionPool: ClientHandler {
     }
 
     private var freest: PooledConnection? {
+        if connections.count == 1 {
+            let only = connections[0]
+            return only.stage == .inUse && only.connection.freeStreams > 0 ? only : nil
+        }
         var best: PooledConnection?
         var bestStreams = 0
         for member in connections where member.stage == .inUse {

@@ -1,5 +1,5 @@
 /// The provider tokens that requests of a pool carry: the one in use, and those before it as long as answers may speak of them.
-struct PoolCredentials {
+final class PoolCredentials {
     /// A token is in use for twenty minutes at least, a request under way for seconds.
     private static let mostKept = 8
 
@@ -8,7 +8,9 @@ struct PoolCredentials {
     private var bearers: [ProviderToken.Bearer] = []
     /// Of the one in use.
     private(set) var generation: UInt32 = 0
-    private var lastAge: (generation: UInt32, seconds: Int64)?
+    /// Generation 0 is no token's.
+    private var agedGeneration: UInt32 = 0
+    private var agedSeconds: Int64 = 0
 
     init(_ providerToken: ProviderToken) {
         self.providerToken = providerToken
@@ -20,7 +22,7 @@ struct PoolCredentials {
         return bearer
     }
 
-    mutating func renew() throws(CredentialFault) {
+    func renew() throws(CredentialFault) {
         let bearer = try providerToken.bearer()
         guard bearers.last?.generation != bearer.generation else { return }
         generation = bearer.generation
@@ -36,12 +38,13 @@ struct PoolCredentials {
     }
 
     /// The clock is read once for a token, until `forgetAge`.
-    mutating func ageSeconds(generation: UInt32) -> Int64 {
-        if let lastAge, lastAge.generation == generation { return lastAge.seconds }
-        let seconds = providerToken.ageSeconds(of: bearer(generation: generation))
-        lastAge = (generation, seconds)
-        return seconds
+    func ageSeconds(generation: UInt32) -> Int64 {
+        if agedGeneration != generation {
+            agedSeconds = providerToken.ageSeconds(of: bearer(generation: generation))
+            agedGeneration = generation
+        }
+        return agedSeconds
     }
 
-    mutating func forgetAge() { lastAge = nil }
+    func forgetAge() { agedGeneration = 0 }
 }
