@@ -48,7 +48,11 @@ public final class ClientConnection: EventSource {
     var phase = Phase.waiting
     var isDraining = false
     /// Set once; the connection ends with it at the end of the turn.
-    var pendingClose: CloseReason?
+    var pendingClose: CloseReason? {
+        didSet { isEnding = pendingClose != nil }
+    }
+    /// The same, for whoever asks at each request.
+    private var isEnding = false
 
     var addresses: ArraySlice<SocketAddress>
     var connectDeadlineMilliseconds: Int64
@@ -109,7 +113,7 @@ public final class ClientConnection: EventSource {
     // MARK: What the owner may ask
 
     public var state: State {
-        if phase == .closed || pendingClose != nil { return .closed }
+        if phase == .closed || isEnding { return .closed }
         if phase != .open { return .connecting }
         return isDraining ? .draining : .ready
     }

@@ -60,14 +60,13 @@ final class TemplateEncoder {
 
     /// What must stand at the beginning of the next block: new sizes of the table; most often nothing. Lent until the next call.
     func takeUpdate() -> UnsafeRawBufferPointer {
+        guard let smallest = smallestNewCapacity else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        smallestNewCapacity = nil
         update.clear()
-        if let smallest = smallestNewCapacity {
-            if smallest < table.capacity {
-                update.append(integer: smallest, prefixBits: 5, pattern: HPACK.tableSize)
-            }
-            update.append(integer: table.capacity, prefixBits: 5, pattern: HPACK.tableSize)
-            smallestNewCapacity = nil
+        if smallest < table.capacity {
+            update.append(integer: smallest, prefixBits: 5, pattern: HPACK.tableSize)
         }
+        update.append(integer: table.capacity, prefixBits: 5, pattern: HPACK.tableSize)
         return update.contents
     }
 
@@ -75,7 +74,7 @@ final class TemplateEncoder {
     func block(_ reference: PreparedTemplate.Reference) -> UnsafeRawBufferPointer {
         reference._withUnsafeGuaranteedRef { prepared in
             if prepared.version != table.version { encode(prepared) }
-            return prepared.block.contents
+            return prepared.encoded
         }
     }
 
@@ -90,6 +89,7 @@ final class TemplateEncoder {
             }
         }
         prepared.block = block
+        prepared.encoded = block.contents
         // One that fills the table says other things when it is sent twice.
         prepared.version = table.version == before ? before : nil
     }
@@ -123,6 +123,7 @@ final class PreparedTemplate {
     /// Requests that are taken and not yet framed.
     fileprivate var waiting = 0
     fileprivate var block = Region()
+    fileprivate var encoded = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Of the table for which `block` was made; nil where it must not be sent again.
     fileprivate var version: UInt64?
 
