@@ -16,6 +16,8 @@ final class PoolCredentials {
         self.providerToken = providerToken
     }
 
+    var keptCount: Int { bearers.count }
+
     /// Since the first `renew`.
     var current: ProviderToken.Bearer {
         guard let bearer = bearers.last else { preconditionFailure("no provider token has been asked for") }

@@ -9,7 +9,7 @@ struct PushRequest: ~Copyable {
     private let topic: String
     private var prepared: Prepared?
 
-    /// One template for each priority.
+    /// One template for each priority, so that it is in the peer's table with the rest.
     private struct Prepared {
         let generation: UInt32
         let whenConvenient: RequestTemplate
