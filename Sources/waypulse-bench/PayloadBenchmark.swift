@@ -37,7 +37,8 @@ enum PayloadBenchmark {
     }
 }
 
-private final class PayloadRun {
+/// A lane and a worker that tell two positions of each activity, the second when all of them wait.
+final class PayloadRun {
     /// CPU nanoseconds of the process, and what it wrote.
     struct Work {
         var events: Int64 = 0
@@ -56,17 +57,22 @@ private final class PayloadRun {
 
     private let activities: Int
     private let streams: Int
+    private let serverCPU: () -> Int64
     private var phase = Phase.telling
     private var work = Work()
     private var cpuBefore: Int64 = 0
     private let isTold = OnceValue<Bool>()
 
-    init(activities: Int, streams: Int) {
+    /// - Parameter serverCPU: of a server in the same process, nanoseconds so far; it does not count.
+    init(activities: Int, streams: Int, serverCPU: @escaping () -> Int64 = { 0 }) {
         self.activities = activities
         self.streams = streams
+        self.serverCPU = serverCPU
     }
 
-    func measure(pools: [PoolSettings]) throws -> Work {
+    private var cpu: Int64 { Clock.processCPU() - serverCPU() }
+
+    func measure(pools: [PoolSettings], registry: Registry = Registry()) throws -> Work {
         var pacing = PacingSettings()
         pacing.profile = .unlimited
         // 200 m in a moment.
@@ -78,13 +84,13 @@ private final class PayloadRun {
             pace: .live, pools: pools, delivery: DeliveryOptions())
         let runner = try LaneRunner(
             settings: settings, recordings: MergedRecordings([try Recording(path: "-", apps: [])]),
-            registry: Registry(), log: .benchmark, stop: StopRequest())
+            registry: registry, log: .benchmark, stop: StopRequest())
         runner.onTick = { [unowned self] lane, _ in step(lane) }
         try StandardInput.feed { [activities, isTold] in
             PayloadEvents(activities: activities).feed($0) { _ = isTold.take() }
         }
         let ending = try runner.run()
-        work.dispatch = Clock.processCPU() - cpuBefore
+        work.dispatch = cpu - cpuBefore
         work.bytes = cbenchmarks_written_bytes() - work.bytes
         work.writes = cbenchmarks_writes() - work.writes
         guard phase == .sending, ending == .finished else {
@@ -98,13 +104,13 @@ private final class PayloadRun {
         switch phase {
         case .telling where sent(lane) == activities && lane.inFlightCount == 0:
             lane.setStreams(0, link: 0)
-            cpuBefore = Clock.processCPU()
+            cpuBefore = cpu
             phase = .holding
             isTold.give(true)
         case .holding where ready(lane) == activities:
-            work.events = Clock.processCPU() - cpuBefore
+            work.events = cpu - cpuBefore
             lane.setStreams(streams, link: 0)
-            cpuBefore = Clock.processCPU()
+            cpuBefore = cpu
             work.bytes = cbenchmarks_written_bytes()
             work.writes = cbenchmarks_writes()
             phase = .sending
@@ -119,7 +125,7 @@ private final class PayloadRun {
 /// What comes in: starts with content-states that make payloads of 800 bytes, first positions, and second ones 200 m away.
 private struct PayloadEvents {
     let activities: Int
-    private let messages = EventMessages(noteBytes: 430)
+    private let messages = EventMessages(noteBytes: 498)
 
     init(activities: Int) {
         self.activities = activities
