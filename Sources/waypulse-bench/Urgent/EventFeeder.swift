@@ -22,7 +22,7 @@ final class EventFeeder: Sendable {
     private let server: OppositeServer
     private let done = Mutex<[Round]>([])
 
-    private static let tickNanoseconds: Int64 = 100_000
+    private static let tickNanoseconds: Int64 = 200_000
     private static let messages = EventMessages()
 
     init(_ schedule: EventSchedule, server: OppositeServer) {
