@@ -25,6 +25,7 @@ test: lint check-scripts build release
 	$(PYTHON) Tests/Scripts/check_readme
 	Tests/Scripts/check_plan_model .build/release/waypulse
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(PYTHON) Tests/Scripts/test_sink.py .build/release/waypulse-bench
 	$(PYTHON) benchmarks/thresholds --allocations
 
 ## Debug build, warnings are errors
