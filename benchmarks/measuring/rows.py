@@ -67,6 +67,7 @@ def one_connection(server):
 POSITION, MIXED = "position", "80 % position, 20 % status"
 FEW, MANY = "10000 activities", "1000000 activities"
 FEW_SENT, ALL_SENT = "1 % of events sent", "every event sent"
+FULL = "200000 activities"
 COUNTED = "lane and worker"
 URGENT = "beside 200000 positions/s"
 SIMDJSON = "simdjson on-demand"
@@ -105,8 +106,10 @@ ROWS = [
         "bytes an activity", target=at_most(192)),
     Row("pacing", "all in, begun, `shown` equal, no event ids", MANY, "waypulse", "residentBytesPerActivity",
         "bytes an activity", target=at_most(450)),
-    Row("pacing", "worst case: after one update each, with event ids", MANY, "waypulse",
-        "residentBytesPerActivityAfterSending", "bytes an activity"),
+    Row("memory", "all in at the most: event ids full, an update under way, newer content behind it", FULL, "waypulse",
+        "bytesPerActivityFull", "bytes an activity"),
+    Row("memory", "all in, begun", FULL, "waypulse", "bytesPerActivityBegun", "bytes an activity"),
+    Row("memory", "all in, one update told", FULL, "waypulse", "bytesPerActivityTold", "bytes an activity"),
     Row("lane", "decode + pacing + payload + answer, every event sent", ALL_SENT, "waypulse", "nanosecondsPerPush", "ns a push"),
     Row("lane", "", ALL_SENT, "waypulse", "allocationsPerPush", "allocations a push", digits=1),
     *pushing("dispatch on the sink, worker", "sink", "worker", ratio_at_most(0.9), True, ratio_at_most(0.1)),
