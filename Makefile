@@ -41,8 +41,8 @@ ONLY =
 bench: dependencies-bench swift-found
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
 	$(GO_BUILD) -o .build/rivals/go-worker ./benchmarks/rivals/go
-	$(if $(ONLY),,$(PYTHON) benchmarks/thresholds)
-	$(if $(filter thresholds,$(ONLY)),$(PYTHON) benchmarks/thresholds,$(PYTHON) benchmarks/run $(if $(ONLY),--only $(ONLY),--write-page))
+	$(if $(filter thresholds,$(ONLY)),,$(PYTHON) benchmarks/run $(if $(ONLY),--only $(ONLY),--write-page))
+	$(if $(filter-out thresholds,$(ONLY)),,$(PYTHON) benchmarks/thresholds)
 
 ## Holds allocations and instructions an event and a push to benchmarks/thresholds.json; WRITE=1 allows what is found
 WRITE =
