@@ -6,9 +6,10 @@ import Testing
 @Suite("SHA-1 and UUIDs")
 struct SHA1Tests {
     private func hex(_ text: String) -> String {
-        SHA1.digest(Array(text.utf8)).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
+        let words = Array(text.utf8).withUnsafeBytes { SHA1.digest($0) }
+        return [words.0, words.1, words.2, words.3, words.4].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
         }.joined()
     }
 
@@ -20,13 +21,31 @@ struct SHA1Tests {
             hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
                 == "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
         #expect(hex(String(repeating: "a", count: 1_000)) == "291e9a6c66994949b57ba5e650361e98fc36b1ba")
+        // Lengths around which the padding takes another block; compared with Python's hashlib.
+        #expect(hex(String(repeating: "b", count: 55)) == "4d055f5334ac4bca50260deff4707cd8d4fc1454")
+        #expect(hex(String(repeating: "b", count: 56)) == "049adea016c8a8e3b7a9054aeeaa8643453bebd9")
+        #expect(hex(String(repeating: "b", count: 63)) == "956b36ade6e3e4b7818ced2d611fb95e8abc2bd0")
+        #expect(hex(String(repeating: "b", count: 64)) == "9d682ff9a7018603023176b8c12926c6a15510ee")
+        #expect(hex(String(repeating: "b", count: 65)) == "af8615a17a61c9bc8fec267292a3abde6a482f0b")
     }
 
     @Test("the example of RFC 9562: www.example.com in the DNS name space")
     func example() {
         let dns = APNsIdentifier(high: 0x6BA7_B810_9DAD_11D1, low: 0x80B4_00C0_4FD4_30C8)
-        let identifier = APNsIdentifier(nameSpace: dns, name: Array("www.example.com".utf8))
+        let identifier = Array("www.example.com".utf8).withUnsafeBytes { APNsIdentifier(nameSpace: dns, name: $0) }
         #expect(identifier.description == "2ed6657d-e927-568b-95e1-2665a8aea6a2")
+    }
+
+    @Test("an update's id names its activity and its sequence, the largest too")
+    func sequences() {
+        let nameSpace = APNsIdentifier.nameSpace
+        for sequence in [1, 9, 10, 4_711, UInt64.max] {
+            let activity = Array("ride-7".utf8)
+            let expected = (activity + [0xFF] + Array(String(sequence).utf8)).withUnsafeBytes {
+                APNsIdentifier(nameSpace: nameSpace, name: $0)
+            }
+            #expect(activity.withUnsafeBytes { APNsIdentifier(activity: $0, sequence: sequence) } == expected)
+        }
     }
 }
 
