@@ -15,6 +15,8 @@ public struct RecordingRecord {
 }
 
 /// A file of events, one a line, read from front to back.
+///
+/// Lines are decoded as many at a time as are at hand, up to a limit, and never waited for together.
 public final class Recording {
     public enum Fetch {
         case record(RecordingRecord)
@@ -23,38 +25,80 @@ public final class Recording {
         case end
     }
 
+    /// What `advance` came to.
+    public enum Step {
+        /// `current` is the next record.
+        case record
+        /// Standard input has no whole line at the moment.
+        case notYet
+        case end
+    }
+
+    static let batchRecords = 64
+
     public let name: String
     private let reader: LineReader
     private var decoder: EventDecoder
     private var lookingAhead: EventDecoder
     private var number = 0
+    /// The first `decoded` of them are initialised.
+    private let batch = UnsafeMutablePointer<RecordingRecord>.allocate(capacity: batchRecords)
+    private var decoded = 0
+    /// The place of the one after the current one.
+    private var place = 0
 
     /// - Parameters:
     ///   - path: a file of JSON lines, compressed where it ends in `.zst`; `-` is standard input.
     ///   - apps: the configured applications.
-    public init(path: String, apps: [String]) throws(SourceFault) {
-        name = path == "-" ? "standard input" : path
+    public convenience init(path: String, apps: [String]) throws(SourceFault) {
+        let name = path == "-" ? "standard input" : path
         let file = try FileSource(path: path)
-        reader = LineReader(path.hasSuffix(".zst") ? ZstdSource(file, name: path) : file)
-        decoder = EventDecoder(apps: apps)
-        lookingAhead = EventDecoder(apps: apps)
+        self.init(name: name, source: path.hasSuffix(".zst") ? ZstdSource(file, name: path) : file, apps: apps)
     }
 
     /// A recording that lies in memory.
-    public init(name: String, bytes: [UInt8], apps: [String]) {
+    public convenience init(name: String, bytes: [UInt8], apps: [String]) {
+        self.init(name: name, source: MemorySource(bytes), apps: apps)
+    }
+
+    init(name: String, source: any ByteSource, apps: [String]) {
         self.name = name
-        reader = LineReader(MemorySource(bytes))
+        reader = LineReader(source)
         decoder = EventDecoder(apps: apps)
         lookingAhead = EventDecoder(apps: apps)
     }
 
+    deinit {
+        batch.deinitialize(count: decoded)
+        batch.deallocate()
+    }
+
+    /// Moves on to the next record.
+    public func advance(waits: Bool = true) throws(SourceFault) -> Step {
+        if place == decoded {
+            batch.deinitialize(count: decoded)
+            (decoded, place) = (0, 0)
+            switch try reader.next(waits: waits) {
+            case .end: return .end
+            case .notYet: return .notYet
+            case .line(let line): decode(from: line)
+            }
+        }
+        place += 1
+        return .record
+    }
+
+    /// The record that `advance` moved to, valid until it is called again.
+    public var current: UnsafePointer<RecordingRecord> {
+        precondition(place > 0, "\(name): no record has been read")
+        return UnsafePointer(batch + (place - 1))
+    }
+
     public func next(waits: Bool = true) throws(SourceFault) -> Fetch {
-        switch try reader.next(waits: waits) {
-        case .end: return .end
-        case .notYet: return .notYet
-        case .line(let line):
-            number += 1
-            return .record(Recording.decode(line, number: number, with: &decoder))
+        switch try advance(waits: waits) {
+        case .record: .record(current.pointee)
+        case .notYet: .notYet
+        case .end: .end
         }
     }
 
@@ -62,12 +106,40 @@ public final class Recording {
     ///
     /// - Parameter waits: if not, and the source does not tell yet, the answer is `Int64.min`: a time that confirms nothing.
     public func followingTimeMilliseconds(waits: Bool = true) throws(SourceFault) -> Int64? {
+        for index in place..<decoded {
+            if let time = batch[index].time.milliseconds { return time }
+        }
         var found: Int64?
         let isKnown = try reader.lookAhead(waits: waits) { line in
             found = Recording.decode(line, number: 0, with: &lookingAhead).time.milliseconds
             return found == nil
         }
         return found ?? (isKnown ? nil : .min)
+    }
+
+    /// Decodes a line, and those behind it that are at hand.
+    private func decode(from first: UnsafeRawBufferPointer) {
+        decoded = Recording.decode(from: first, of: reader, after: number, with: &decoder, into: batch)
+        number += decoded
+    }
+
+    /// - Returns: how many.
+    private static func decode(
+        from first: UnsafeRawBufferPointer, of reader: LineReader, after number: Int, with decoder: inout EventDecoder,
+        into batch: UnsafeMutablePointer<RecordingRecord>
+    ) -> Int {
+        var line = first
+        var count = 0
+        while true {
+            let record = batch + count
+            count += 1
+            record.initialize(to: decode(line, number: number + count, with: &decoder))
+            // An id that was written with escapes lies in the decoder, which the next event would overwrite.
+            guard count < batchRecords, record.pointee.identifierLies(in: line), let next = reader.nextAtHand() else {
+                return count
+            }
+            line = next
+        }
     }
 
     private static func decode(
@@ -94,5 +166,15 @@ public final class Recording {
         return RecordingRecord(
             partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number, time: time, event: event,
             value: wrapped.value)
+    }
+}
+
+extension RecordingRecord {
+    /// Whether its event borrows nothing but the bytes of its line.
+    fileprivate func identifierLies(in line: UnsafeRawBufferPointer) -> Bool {
+        guard case .success(let event) = event, let identifier = event.identifier.baseAddress,
+            let begin = line.baseAddress
+        else { return true }
+        return identifier >= begin && identifier < begin + line.count
     }
 }
