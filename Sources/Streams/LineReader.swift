@@ -38,8 +38,11 @@ final class LineReader {
     func next(waits: Bool = true) throws(SourceFault) -> Fetch {
         for buffer in outgrown { buffer.deallocate() }
         outgrown.removeAll()
+        // A copy, so that `start` itself is never lent out, which `nextAtHand` would pay for with a check a line.
+        var position = start
+        defer { start = position }
         while true {
-            let fetch = try line(from: &start, mayMove: true, waits: waits)
+            let fetch = try line(from: &position, mayMove: true, waits: waits)
             if case .line(let line) = fetch, LineReader.isBlank(line) { continue }
             return fetch
         }

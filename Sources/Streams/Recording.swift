@@ -9,9 +9,43 @@ public struct RecordingRecord {
     /// Counted from 1, blank lines left out.
     public let number: Int
     public let time: RecordClock.RecordTime
-    public let event: Result<Event, EventFault>
+    /// Nothing of use where there is a `fault`.
+    public let decoded: Event
     /// The record as published: without its wrapper.
     public let value: UnsafeRawBufferPointer
+    private let refusal: Refusal?
+
+    /// A fault in a box of its own: a record that has none is copied and destroyed for next to nothing.
+    private final class Refusal: Sendable {
+        let fault: EventFault
+
+        init(_ fault: EventFault) {
+            self.fault = fault
+        }
+    }
+
+    init(
+        partition: Int32 = 0, offset: Int64 = -1, number: Int, time: RecordClock.RecordTime = .unknown, event: Event,
+        value: UnsafeRawBufferPointer
+    ) {
+        (self.partition, self.offset, self.number, self.time) = (partition, offset, number, time)
+        (decoded, self.value, refusal) = (event, value, nil)
+    }
+
+    init(
+        partition: Int32 = 0, offset: Int64 = -1, number: Int, time: RecordClock.RecordTime = .unknown,
+        fault: EventFault, value: UnsafeRawBufferPointer
+    ) {
+        (self.partition, self.offset, self.number, self.time) = (partition, offset, number, time)
+        (decoded, self.value, refusal) = (.nothing, value, Refusal(fault))
+    }
+
+    /// Why the record cannot be used; nil where it can.
+    public var fault: EventFault? { refusal?.fault }
+
+    public var event: Result<Event, EventFault> {
+        if let fault { .failure(fault) } else { .success(decoded) }
+    }
 }
 
 /// A file of events, one a line, read from front to back.
@@ -149,32 +183,36 @@ public final class Recording {
         do throws(EventFault) {
             wrapped = try RecordingLine.parse(line)
         } catch {
-            return RecordingRecord(
-                partition: 0, offset: -1, number: number, time: .unknown, event: .failure(error), value: line)
+            return RecordingRecord(number: number, fault: error, value: line)
         }
         let received = wrapped.receivedAtMilliseconds.map(RecordClock.RecordTime.received)
-        let event: Result<Event, EventFault>
         do throws(EventFault) {
-            event = .success(try decoder.decode(wrapped.value))
+            let event = try decoder.decode(wrapped.value)
+            return RecordingRecord(
+                partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number,
+                time: received ?? .stamped(milliseconds: event.timestampMilliseconds), event: event,
+                value: wrapped.value)
         } catch {
-            event = .failure(error)
+            return RecordingRecord(
+                partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number,
+                time: received ?? .unknown, fault: error, value: wrapped.value)
         }
-        var time = received ?? .unknown
-        if received == nil, case .success(let event) = event {
-            time = .stamped(milliseconds: event.timestampMilliseconds)
-        }
-        return RecordingRecord(
-            partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number, time: time, event: event,
-            value: wrapped.value)
+    }
+}
+
+extension Event {
+    /// In place of what could not be decoded.
+    fileprivate static var nothing: Event {
+        Event(
+            kind: .status, isForSubject: false, identifier: UnsafeRawBufferPointer(start: nil, count: 0),
+            timestampMilliseconds: 0, eventIdentifierHash: 0, position: .none, detail: nil)
     }
 }
 
 extension RecordingRecord {
     /// Whether its event borrows nothing but the bytes of its line.
     fileprivate func identifierLies(in line: UnsafeRawBufferPointer) -> Bool {
-        guard case .success(let event) = event, let identifier = event.identifier.baseAddress,
-            let begin = line.baseAddress
-        else { return true }
+        guard let identifier = decoded.identifier.baseAddress, let begin = line.baseAddress else { return true }
         return identifier >= begin && identifier < begin + line.count
     }
 }

@@ -32,14 +32,14 @@ public struct JobBatch: Sendable {
     }
 
     /// In the order in which they were added. A body is lent for the call.
-    public func forEach(_ visit: (Job, _ body: UnsafeRawBufferPointer) -> Void) {
+    public func visitAll(_ visit: (Job, _ body: UnsafeRawBufferPointer) -> Void) {
         bodies.withUnsafeBytes { bodies in
             for job in jobs { visit(job, UnsafeRawBufferPointer(rebasing: bodies[job.body])) }
         }
     }
 
     mutating func append(_ other: JobBatch) {
-        other.forEach { job, body in
+        other.visitAll { job, body in
             add(identifier: job.identifier, pool: job.pool, headers: job.headers, body: body)
         }
     }

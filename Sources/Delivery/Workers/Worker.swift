@@ -48,7 +48,7 @@ public final class Worker: Sendable {
         case .more: break
         case .closed:
             var unsent: [Report] = []
-            batch.forEach { job, _ in unsent.append(.completed(identifier: job.identifier, outcome: .unsent)) }
+            batch.visitAll { job, _ in unsent.append(.completed(identifier: job.identifier, outcome: .unsent)) }
             batch.removeAll()
             reports(unsent)
         }

@@ -60,7 +60,7 @@ final class WorkerCore: EventSource {
         var taken = JobBatch()
         swap(&taken, &jobs)
         let isLast = inbox.take(into: &taken)
-        taken.forEach { job, body in
+        taken.visitAll { job, body in
             if isLast { giveBack(job) } else { pools[job.pool].submit(job, body: body) }
         }
         taken.removeAll()

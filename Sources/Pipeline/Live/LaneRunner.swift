@@ -105,7 +105,7 @@ public final class LaneRunner {
     public func run() throws(SourceFault) -> RunEnding {
         clinux_set_timer_slack(LaneRunner.timerSlackNanoseconds)
         defer {
-            seats.flush()
+            seats.flush(atMilliseconds: clock.moment.realMilliseconds, isIdle: true)
             seats.stop()
             takeReports()
             publish()
@@ -118,10 +118,11 @@ public final class LaneRunner {
             if phase == .finishing { stepTimers(before: .max) }
             fireDueTimers()
             dispatch()
-            seats.flush()
             tick()
             if let ending { return ending }
-            wait()
+            let nanoseconds = idleNanoseconds
+            seats.flush(atMilliseconds: clock.moment.realMilliseconds, isIdle: nanoseconds != nil)
+            if let nanoseconds { wait(nanoseconds) }
         }
     }
 
@@ -201,14 +202,13 @@ public final class LaneRunner {
     }
 
     private func apply(_ record: UnsafePointer<RecordingRecord>, of source: Recording) {
-        switch record.pointee.event {
-        case .failure(let fault):
+        if let fault = record.pointee.fault {
             lane.countDeadLetter(partition: 0)
-            refuse(fault, record.pointee, source)
-        case .success(let event):
-            let faults = lane.apply(event, partition: 0, offset: record.pointee.offset, at: clock.moment)
-            for fault in faults.faults { refuse(fault, record.pointee, source) }
+            return refuse(fault, record.pointee, source)
         }
+        let faults = lane.apply(
+            record.pointee.decoded, partition: 0, offset: record.pointee.offset, at: clock.moment)
+        for fault in faults.faults { refuse(fault, record.pointee, source) }
     }
 
     private func refuse(_ fault: EventFault, _ record: RecordingRecord, _ source: Recording) {
@@ -233,7 +233,7 @@ public final class LaneRunner {
             guard let headers = dispatch.headers else {
                 preconditionFailure("update \(dispatch.identifier) has no device token and was not refused")
             }
-            seats.add(dispatch, headers, body)
+            seats.add(dispatch, headers, body, atMilliseconds: clock.moment.realMilliseconds)
         }
         guard lane.hasUnpushable else { return }
         for refused in lane.takeUnpushable() {
@@ -295,8 +295,7 @@ public final class LaneRunner {
     // MARK: Waiting
 
     /// Until something is due, or a worker or a stop request calls.
-    private func wait() {
-        guard let nanoseconds = idleNanoseconds else { return }
+    private func wait(_ nanoseconds: Int64) {
         withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { sources in
             sources.initializeElement(
                 at: 0, to: pollfd(fd: stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0))

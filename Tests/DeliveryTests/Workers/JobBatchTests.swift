@@ -16,7 +16,7 @@ private func batch(_ identifiers: ClosedRange<UInt64>) -> JobBatch {
 
 private func contents(_ batch: JobBatch) -> [UInt64: [UInt8]] {
     var found: [UInt64: [UInt8]] = [:]
-    batch.forEach { job, body in found[job.identifier] = Array(body) }
+    batch.visitAll { job, body in found[job.identifier] = Array(body) }
     return found
 }
 
@@ -33,7 +33,7 @@ struct JobBatchTests {
         var taken = JobBatch()
         #expect(!inbox.take(into: &taken))
         var order: [UInt64] = []
-        taken.forEach { job, _ in order.append(job.identifier) }
+        taken.visitAll { job, _ in order.append(job.identifier) }
         #expect(order == Array(1...9))
         #expect(contents(taken) == Dictionary(uniqueKeysWithValues: (1...9).map { ($0, WorkerBench.body($0)) }))
     }
