@@ -45,7 +45,7 @@ extension Shard {
         let isTheStart = record.lacksStart && !record.hasBeenSent
         if let fault = startFault(event, needsAlert: takesStartToken(record)) { return deadLetter(fault) }
         let merged: ContentState?
-        switch merge(event.detail?.contentState, into: record) {
+        switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault): return deadLetter(fault)
         case .success(let state): merged = state
         }
@@ -128,7 +128,7 @@ extension Shard {
         if let subject = detail?.follows { follow(index, subject, rules, moment) }
         if event.isForSubject { takePosition(index, of: event, rules, moment) }
         if record.beganOnPhone {
-            record.shownContent = ContentState().applying(detail?.contentState ?? JSONObject())
+            record.shownContent = ContentState().applying(detail?.contentPatch ?? PackedObject())
             record.hasShown = true
             state.pointee.flags.remove(.hasEventSinceSend)
             if rules.settings.refresh, let start = record.lifeStartMilliseconds {
@@ -212,7 +212,7 @@ extension Shard {
     }
 
     private func firstContent(_ event: Event) -> Result<ContentState?, EventFault> {
-        guard let patch = event.detail?.contentState else { return .success(nil) }
+        guard let patch = event.detail?.contentPatch else { return .success(nil) }
         let merged = ContentState().applying(patch)
         var isBroadcast = false
         if case .channel? = event.detail?.target { isBroadcast = true }
