@@ -32,7 +32,7 @@ enum PacingBenchmark {
 }
 
 /// A shard full of activities that began on their phones, each told once where its courier is.
-private final class PacedFleet {
+final class PacedFleet {
     struct Pass {
         let nanosecondsPerEvent: Double
         let allocationsPerEvent: Double

@@ -51,6 +51,10 @@ final class WorkerClient: Sendable {
     /// On the worker's thread.
     private func take(_ reports: [Report]) {
         let done = state.withLock { state in
+            // Here and not where the first jobs are made: that may be another thread, whose allocations are others.
+            if state.began == nil, state.worker != nil {
+                state.began = (Clock.processCPU(), Clock.monotonic(), cbenchmarks_allocations())
+            }
             for report in reports {
                 switch report {
                 case .streams(_, let count): state.streams = count
@@ -72,7 +76,6 @@ final class WorkerClient: Sendable {
     /// The worker is not stopped meanwhile, so that nothing is reported from here.
     private func submitNext(_ state: inout State) {
         guard let worker = state.worker, state.streams > 0 else { return }
-        if state.began == nil { state.began = (Clock.processCPU(), Clock.monotonic(), cbenchmarks_allocations()) }
         let count = min(plan.requests - state.submitted, min(plan.streams, state.streams) - state.outstanding)
         guard count > 0 else { return }
         state.outstanding += count
