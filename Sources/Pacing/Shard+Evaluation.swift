@@ -43,6 +43,7 @@ extension Shard {
             advanceWaiting(index, record, moment)
         } else {
             advanceRetry(index, record, moment)
+            if !state(index).pointee.flags.contains(.ready) { record.shed() }
         }
         rearm(index, moment)
     }
@@ -187,7 +188,9 @@ extension Shard {
         state.pointee.shown = state.pointee.latest
         record.shownSpeed = record.latestSpeed
         record.shownHeading = record.latestHeading
-        record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        if rules(index).keepsShownTimestamp {
+            record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        }
         record.difference = nil
     }
 }

@@ -32,7 +32,7 @@ extension Shard {
         state.pointee.shown = .none
         state.pointee.latestTimestampMilliseconds = .min
         state.pointee.quietUntilMilliseconds = .max
-        state.pointee.startOrder = takeStartOrder()
+        record.startOrder = takeStartOrder()
         state.pointee.rules = rulesIndex(forType: event.detail?.attributesType)
         state.pointee.pool = poolIndex(forApp: event.detail?.app)
         takeOverStart(index, event, merged, offset: offset, moment)
@@ -51,7 +51,7 @@ extension Shard {
         }
         if isTheStart {
             leaveReady(index)
-            state(index).pointee.startOrder = takeStartOrder()
+            record.startOrder = takeStartOrder()
             state(index).pointee.rules = rulesIndex(forType: event.detail?.attributesType)
             if let app = event.detail?.app { state(index).pointee.pool = poolIndex(forApp: app) }
             takeOverStart(index, event, merged, offset: offset, moment)
@@ -71,7 +71,7 @@ extension Shard {
             } else {
                 keepForRenewal(record, token)
             }
-        case .user(let user): record.knownTargets.insert(knownHash(.user(user)))
+        case .user(let user): record.noteKnown(.user(user))
         case .none: break
         }
         if let token = event.detail?.renewalStartToken { keepForRenewal(record, token) }
@@ -86,22 +86,23 @@ extension Shard {
         let early = earlyTokens.claim(event.identifier, nowMilliseconds: moment.nowMilliseconds)
         let rulesIndex = rulesIndex(forType: attributesType)
         let frequentUpdates = event.detail?.frequentUpdates ?? early?.frequentUpdates ?? false
-        let record = ActivityRecord(
-            bucket: CadenceBucket(
-                .of(rules[Int(rulesIndex)].settings.profile, frequentUpdates: frequentUpdates)))
-        record.frequentUpdates = frequentUpdates
-        let index = slab.allocate()
-        activities.insert(event.identifier, index: index)
+        let index = slab.allocate(
+            StoredIdentifier(event.identifier),
+            StoredRecord(
+                bucket: CadenceBucket(
+                    .of(rules[Int(rulesIndex)].settings.profile, frequentUpdates: frequentUpdates))))
+        activities.insert(activities.hash(of: event.identifier), index: index)
         let state = state(index)
-        state.pointee.record = Unmanaged.passRetained(record)
-        state.pointee.startOrder = takeStartOrder()
+        let record = record(index)
+        record.frequentUpdates = frequentUpdates
+        record.startOrder = takeStartOrder()
         state.pointee.rules = rulesIndex
         state.pointee.pool = poolIndex(forApp: event.detail?.app)
         if let token = early?.token {
             record.target = .updateToken(token)
             record.targetRegisteredAtMilliseconds = early?.registeredAtMilliseconds ?? .min
             record.hadTarget = true
-            record.knownTargets.insert(knownHash(.updateToken(token)))
+            record.noteKnown(.updateToken(token))
         }
         return index
     }
@@ -128,7 +129,10 @@ extension Shard {
         if let subject = detail?.follows { follow(index, subject, rules, moment) }
         if event.isForSubject { takePosition(index, of: event, rules, moment) }
         if record.beganOnPhone {
-            record.shownContent = ContentState().applying(detail?.contentState ?? JSONObject())
+            // Where nothing was known before, what the phone shows is the newest truth: both share one.
+            record.shownContent =
+                record.latestContent.isEmpty
+                ? merged ?? ContentState() : ContentState().applying(detail?.contentState ?? JSONObject())
             record.hasShown = true
             state.pointee.flags.remove(.hasEventSinceSend)
             if rules.settings.refresh, let start = record.lifeStartMilliseconds {
@@ -156,7 +160,7 @@ extension Shard {
                 keepForRenewal(record, token)
             }
         case .user(let user):
-            record.knownTargets.insert(knownHash(.user(user)))
+            record.noteKnown(.user(user))
         case .none: break
         }
     }
@@ -164,7 +168,7 @@ extension Shard {
     /// It sends nothing now. Named again after the end it is an echo nevertheless.
     private func keepForRenewal(_ record: ActivityRecord, _ token: PushToken) {
         record.renewalStartToken = token
-        record.knownTargets.insert(knownHash(.startToken(token)))
+        record.noteKnown(.startToken(token))
     }
 
     private func setStartTarget(_ index: UInt32, _ token: PushToken, _ event: Event) {
@@ -172,7 +176,7 @@ extension Shard {
         record.target = .startToken(token)
         record.targetRegisteredAtMilliseconds = event.timestampMilliseconds
         record.renewalStartToken = record.renewalStartToken ?? token
-        record.knownTargets.insert(knownHash(.startToken(token)))
+        record.noteKnown(.startToken(token))
         record.hadTarget = true
         record.isStarting = true
         // Its life begins with the send.
@@ -190,7 +194,7 @@ extension Shard {
 
     func hasNewTarget(_ event: Event, _ record: ActivityRecord) -> Bool {
         let target = event.detail?.target ?? .none
-        return target != .none && !record.knownTargets.contains(knownHash(target))
+        return target != .none && !record.knows(target)
     }
 
     /// Why this start cannot be used.

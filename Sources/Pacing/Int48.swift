@@ -1,0 +1,24 @@
+/// A whole number in six bytes: ±140 × 10¹² of what it counts, so milliseconds reach from the year −2489 to 6429. What lies beyond is
+/// taken as the last one that fits.
+struct Int48: Equatable {
+    private var low: UInt16
+    private var middle: UInt16
+    private var high: Int16
+
+    static let min = Int48(-1 << 47)
+
+    init(_ value: Int64) {
+        let value = Swift.max(-1 << 47, Swift.min(value, 1 << 47 - 1))
+        low = UInt16(truncatingIfNeeded: value)
+        middle = UInt16(truncatingIfNeeded: value >> 16)
+        high = Int16(truncatingIfNeeded: value >> 32)
+    }
+
+    /// `min`, which stands for none, is `Int64.min`.
+    var value: Int64 {
+        self == .min ? .min : Int64(high) << 32 | Int64(middle) << 16 | Int64(low)
+    }
+
+    /// Nil for none.
+    var known: Int64? { self == .min ? nil : value }
+}
