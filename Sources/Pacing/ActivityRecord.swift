@@ -42,11 +42,6 @@ struct ActivityRecord {
         nonmutating set { stored.pointee.subject = newValue ?? ActivitySlab.noIndex }
     }
 
-    var startOrder: Int64 {
-        get { stored.pointee.startOrder.value }
-        nonmutating set { stored.pointee.startOrder = Int48(newValue) }
-    }
-
     // This life.
 
     /// How many came before.
@@ -315,6 +310,21 @@ extension ActivityRecord {
         if extras.isEmpty { stored.pointee.extras = nil }
     }
 
+    /// Nobody is told anything more in this life.
+    func forgetTruth() {
+        latestContent = ContentState()
+        shownContent = ContentState()
+        difference = nil
+        setFields = []
+        attributes = nil
+        relevanceScore = nil
+        dismissal = nil
+        goneTarget = nil
+        renewalStartToken = nil
+        renewalAlert = nil
+        stored.pointee.extras?.motion = nil
+    }
+
     /// Empties all that belongs to one life; sequence, timestamp, bucket, event ids and known targets go on.
     ///
     /// - Precondition: nothing waits.
@@ -325,7 +335,6 @@ extension ActivityRecord {
         stored.pointee.sequence = former.sequence
         stored.pointee.lastTimestampSeconds = former.lastTimestampSeconds
         stored.pointee.subject = former.subject
-        stored.pointee.startOrder = former.startOrder
         let extras = ActivityExtras()
         extras.life = (former.extras?.life ?? 0) + 1
         extras.knownTargets = former.extras?.knownTargets ?? KnownTargets()

@@ -55,19 +55,18 @@ struct ActivityState {
     /// The newest position taken, and what the phone was last told.
     var latest = Fix.none
     var shown = Fix.none
-    /// Event time of `latest`; `Int64.min` for none.
-    var latestTimestampMilliseconds = Int64.min
+    private var latestTimestamp = Int48.min
+    var rules: UInt16 = 0
     /// The largest source offset applied; −1 for none.
     var lastOffset: Int64 = -1
 
     // The other: who it is, and what time will do.
-    /// From here on refresh and the stale rule may give a reason; until then a position inside the deadband cannot.
-    var quietUntilMilliseconds = Int64.max
-    var timerDueMilliseconds = Int64.max
     /// None for a free slot.
     var identifier = StoredIdentifier.none
     var flags: Flags = []
-    var rules: UInt16 = 0
+    private var quietUntil = Int48.max
+    private var timerDue = Int48.max
+    private var startOrderBits = Int48(0)
     var pool: UInt16 = 0
     var timerSlot: UInt16 = 0
     /// Of a free slot: the next one.
@@ -75,4 +74,28 @@ struct ActivityState {
     var timerPrevious = ActivitySlab.noIndex
     var readyNext = ActivitySlab.noIndex
     var readyPrevious = ActivitySlab.noIndex
+}
+
+extension ActivityState {
+    /// Event time of `latest`; `Int64.min` for none.
+    var latestTimestampMilliseconds: Int64 {
+        get { latestTimestamp.value }
+        set { latestTimestamp = Int48(newValue) }
+    }
+
+    /// From here on refresh and the stale rule may give a reason; until then a position inside the deadband cannot.
+    var quietUntilMilliseconds: Int64 {
+        get { quietUntil.value }
+        set { quietUntil = Int48(newValue) }
+    }
+
+    var timerDueMilliseconds: Int64 {
+        get { timerDue.value }
+        set { timerDue = Int48(newValue) }
+    }
+
+    var startOrder: Int64 {
+        get { startOrderBits.value }
+        set { startOrderBits = Int48(newValue) }
+    }
 }

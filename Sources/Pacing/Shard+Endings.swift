@@ -59,7 +59,7 @@ extension Shard {
         record.isRetargeting = false
         record.alert = nil
         stopWaiting(index)
-        record.shed()
+        giveBack(index, record)
     }
 
     /// The activity leaves memory. Its id, if it ever comes back, is that of a new one.

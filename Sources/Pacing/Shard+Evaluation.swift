@@ -43,7 +43,7 @@ extension Shard {
             advanceWaiting(index, record, moment)
         } else {
             advanceRetry(index, record, moment)
-            if !state(index).pointee.flags.contains(.ready) { record.shed() }
+            giveBack(index, record)
         }
         rearm(index, moment)
     }
@@ -83,6 +83,17 @@ extension Shard {
         } else {
             advanceGates(index, moment)
         }
+    }
+
+    /// Gives back memory that holds nothing any more.
+    ///
+    /// - Precondition: no update waits.
+    func giveBack(_ index: UInt32, _ record: ActivityRecord) {
+        let flags = state(index).pointee.flags
+        if flags.contains(.ready) { return }
+        // What has ended is remembered for hours, but by its name, its targets and its numbers alone.
+        if flags.contains(.ended), !record.isEnding, record.flight == nil { record.forgetTruth() }
+        record.shed()
     }
 
     func stopWaiting(_ index: UInt32) {

@@ -32,7 +32,7 @@ extension Shard {
         state.pointee.shown = .none
         state.pointee.latestTimestampMilliseconds = .min
         state.pointee.quietUntilMilliseconds = .max
-        record.startOrder = takeStartOrder()
+        state.pointee.startOrder = takeStartOrder()
         state.pointee.rules = rulesIndex(forType: event.detail?.attributesType)
         state.pointee.pool = poolIndex(forApp: event.detail?.app)
         takeOverStart(index, event, merged, offset: offset, moment)
@@ -51,7 +51,7 @@ extension Shard {
         }
         if isTheStart {
             leaveReady(index)
-            record.startOrder = takeStartOrder()
+            state(index).pointee.startOrder = takeStartOrder()
             state(index).pointee.rules = rulesIndex(forType: event.detail?.attributesType)
             if let app = event.detail?.app { state(index).pointee.pool = poolIndex(forApp: app) }
             takeOverStart(index, event, merged, offset: offset, moment)
@@ -69,12 +69,12 @@ extension Shard {
                 setStartTarget(index, token, event)
                 alert = event.detail?.alert
             } else {
-                keepForRenewal(record, token)
+                keepForRenewal(index, token)
             }
         case .user(let user): record.noteKnown(.user(user))
         case .none: break
         }
-        if let token = event.detail?.renewalStartToken { keepForRenewal(record, token) }
+        if let token = event.detail?.renewalStartToken { keepForRenewal(index, token) }
         var contribution = takeOver(event, merged, alert: alert, record, offset: offset, moment)
         contribution.isDecided = true
         finishApplying(index, contribution, moment)
@@ -95,7 +95,7 @@ extension Shard {
         let state = state(index)
         let record = record(index)
         record.frequentUpdates = frequentUpdates
-        record.startOrder = takeStartOrder()
+        state.pointee.startOrder = takeStartOrder()
         state.pointee.rules = rulesIndex
         state.pointee.pool = poolIndex(forApp: event.detail?.app)
         if let token = early?.token {
@@ -120,7 +120,7 @@ extension Shard {
         record.attributesType = detail?.attributesType
         record.attributes = detail?.attributes
         record.renewalStartToken = nil
-        if let token = detail?.renewalStartToken { keepForRenewal(record, token) }
+        if let token = detail?.renewalStartToken { keepForRenewal(index, token) }
         record.difference = nil
         setFrequentUpdates(index, detail?.frequentUpdates ?? record.frequentUpdates, moment)
         record.lifeStartMilliseconds = min(event.timestampMilliseconds, moment.nowMilliseconds)
@@ -157,7 +157,7 @@ extension Shard {
             if takesStartToken(record) {
                 setStartTarget(index, token, event)
             } else {
-                keepForRenewal(record, token)
+                keepForRenewal(index, token)
             }
         case .user(let user):
             record.noteKnown(.user(user))
@@ -166,8 +166,9 @@ extension Shard {
     }
 
     /// It sends nothing now. Named again after the end it is an echo nevertheless.
-    private func keepForRenewal(_ record: ActivityRecord, _ token: PushToken) {
-        record.renewalStartToken = token
+    private func keepForRenewal(_ index: UInt32, _ token: PushToken) {
+        let record = record(index)
+        if rules(index).settings.renew { record.renewalStartToken = token }
         record.noteKnown(.startToken(token))
     }
 
@@ -175,7 +176,7 @@ extension Shard {
         let record = record(index)
         record.target = .startToken(token)
         record.targetRegisteredAtMilliseconds = event.timestampMilliseconds
-        record.renewalStartToken = record.renewalStartToken ?? token
+        if rules(index).settings.renew { record.renewalStartToken = record.renewalStartToken ?? token }
         record.noteKnown(.startToken(token))
         record.hadTarget = true
         record.isStarting = true

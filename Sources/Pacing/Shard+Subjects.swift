@@ -16,7 +16,7 @@ extension Shard {
             recipients.isEmpty || !state(own).pointee.flags.contains(.ended)
         {
             recipients.append(own)
-            recipients.sort { record($0).startOrder < record($1).startOrder }
+            recipients.sort { state($0).pointee.startOrder < state($1).pointee.startOrder }
         }
         if event.kind == .position, drop == nil {
             subjects.see(

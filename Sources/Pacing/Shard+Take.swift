@@ -6,7 +6,7 @@ extension Shard {
         guard let index = firstReady(pool: pool) else { return nil }
         return Ready(
             isUrgent: state(index).pointee.flags.contains(.readyIsUrgent),
-            sinceMilliseconds: record(index).readySinceMilliseconds, order: UInt64(record(index).startOrder))
+            sinceMilliseconds: record(index).readySinceMilliseconds, order: UInt64(state(index).pointee.startOrder))
     }
 
     /// Binds the newest truth of the activity that should leave next: judges once more, takes sequence, timestamp and a token of the

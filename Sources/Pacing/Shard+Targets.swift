@@ -4,7 +4,9 @@ extension Shard {
     /// What a `token` event says.
     func takeOverToken(_ index: UInt32, _ event: Event, _ moment: Instant) {
         if let frequentUpdates = event.detail?.frequentUpdates { setFrequentUpdates(index, frequentUpdates, moment) }
-        if let token = event.detail?.renewalStartToken { record(index).renewalStartToken = token }
+        if let token = event.detail?.renewalStartToken, rules(index).settings.renew {
+            record(index).renewalStartToken = token
+        }
         if case .updateToken(let token)? = event.detail?.target { setTarget(index, .updateToken(token), event, moment) }
     }
 

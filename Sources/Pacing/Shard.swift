@@ -84,10 +84,7 @@ public final class Shard {
     /// Fires the timers due at or before `instant`, in order of due time, then of activity start.
     public func fire(at instant: Instant) {
         let moment = moment(instant)
-        while wheel.popDue(
-            nowMilliseconds: moment.nowMilliseconds, slab.states, into: &due,
-            startOrder: { record($0).startOrder })
-        {
+        while wheel.popDue(nowMilliseconds: moment.nowMilliseconds, slab.states, into: &due) {
             // Firing one arms none that is due already, and removes no other: the batch stays good.
             let batch = due
             for index in batch { timerFired(index, moment) }

@@ -1,6 +1,6 @@
 import Telemetry
 
-/// What every activity has besides its state, flat: 112 bytes in a slab. A send touches it, a position inside the deadband does not.
+/// What every activity has besides its state, flat: 104 bytes in a slab. A send touches it, a position inside the deadband does not.
 struct StoredRecord {
     struct Flags: OptionSet {
         let rawValue: UInt16
@@ -49,7 +49,6 @@ struct StoredRecord {
     var difference: ContentDifference = []
     var differenceWritten: PositionSources = []
     var bucket: CadenceBucket
-    var startOrder = Int48(0)
     /// When this life began, none while an activity that is to be begun by push was not sent; after its end, the last that it did.
     var life = Int48.min
     var targetRegisteredAt = Int48.min

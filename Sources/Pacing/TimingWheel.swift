@@ -49,8 +49,7 @@ struct TimingWheel {
     /// Takes the timers that are due first, all of one millisecond, into `batch` in the order of activity start, and disarms them.
     /// False where none is due at or before `now`.
     mutating func popDue(
-        nowMilliseconds: Int64, _ states: SlabElements<ActivityState>, into batch: inout [UInt32],
-        startOrder: (UInt32) -> Int64
+        nowMilliseconds: Int64, _ states: SlabElements<ActivityState>, into batch: inout [UInt32]
     ) -> Bool {
         batch.removeAll(keepingCapacity: true)
         let now = TimingWheel.ordered(nowMilliseconds)
@@ -77,8 +76,8 @@ struct TimingWheel {
             if level == 0 {
                 if batch.count > 1 {
                     batch.sort {
-                        (states[$0].pointee.timerDueMilliseconds, startOrder($0))
-                            < (states[$1].pointee.timerDueMilliseconds, startOrder($1))
+                        (states[$0].pointee.timerDueMilliseconds, states[$0].pointee.startOrder)
+                            < (states[$1].pointee.timerDueMilliseconds, states[$1].pointee.startOrder)
                     }
                 }
                 for index in batch { states[index].pointee.timerDueMilliseconds = .max }

@@ -4,9 +4,9 @@ import Telemetry
 /// Nothing ever leaves, so either is bounded: what finds no place is kept by its activity.
 final class Vocabulary {
     /// Stands for nothing; the place of the first word is 1.
-    static let none: UInt16 = 0
+    static let none: UInt8 = 0
     /// The activity keeps its own.
-    static let apart = UInt16.max
+    static let apart = UInt8.max
 
     private static let longestTypeBytes = 128
     private static let mostFields = 16
@@ -20,14 +20,14 @@ final class Vocabulary {
         self.seed = seed
     }
 
-    func place(ofType name: String) -> UInt16 {
+    func place(ofType name: String) -> UInt8 {
         guard name.utf8.count <= Vocabulary.longestTypeBytes else { return Vocabulary.apart }
         return types.place(of: AttributesTypeName(text: name)) ?? Vocabulary.apart
     }
 
-    func type(_ place: UInt16) -> String { types[place].text }
+    func type(_ place: UInt8) -> String { types[place].text }
 
-    func place(ofFields fields: [FieldPath]) -> UInt16 {
+    func place(ofFields fields: [FieldPath]) -> UInt8 {
         if fields.isEmpty { return Vocabulary.none }
         guard fields.count <= Vocabulary.mostFields,
             fields.reduce(0, { $0 + $1.names.reduce(0) { $0 + $1.utf8.count } }) <= Vocabulary.longestFieldsBytes
@@ -35,7 +35,7 @@ final class Vocabulary {
         return fieldLists.place(of: fields) ?? Vocabulary.apart
     }
 
-    func fields(_ place: UInt16) -> [FieldPath] { fieldLists[place] }
+    func fields(_ place: UInt8) -> [FieldPath] { fieldLists[place] }
 
     /// By which a target is known to have been one.
     func hash(of target: StartTarget) -> UInt64 {
@@ -51,20 +51,20 @@ final class Vocabulary {
     private func hash(kind: UInt64) -> SeededHash { SeededHash(seed: seed &+ kind &* 0x9E37_79B9_7F4A_7C15) }
 
     /// At most so many of either.
-    static let limit = 1_024
+    static let limit = 254
 
     private struct Words<Word: Hashable> {
         private var words: [Word] = []
-        private var places: [Word: UInt16] = [:]
+        private var places: [Word: UInt8] = [:]
 
-        subscript(place: UInt16) -> Word { words[Int(place) - 1] }
+        subscript(place: UInt8) -> Word { words[Int(place) - 1] }
 
         /// Nil where it is full.
-        mutating func place(of word: Word) -> UInt16? {
+        mutating func place(of word: Word) -> UInt8? {
             if let place = places[word] { return place }
             guard words.count < Vocabulary.limit else { return nil }
             words.append(word)
-            let place = UInt16(words.count)
+            let place = UInt8(words.count)
             places[word] = place
             return place
         }

@@ -46,9 +46,8 @@ struct TimingWheelTests {
         let slab = activities(count)
         let states = slab.states
         for index in 0..<UInt32(count) {
-            slab.records[index].pointee.startOrder = Int48(Int64((Int(index) * 7919) % count))
+            states[index].pointee.startOrder = Int64((Int(index) * 7919) % count)
         }
-        let startOrder = { (index: UInt32) in slab.records[index].pointee.startOrder.value }
         var wheel = TimingWheel()
         var expected: [UInt32: Int64] = [:]
         var now = EventBuilder.epochMilliseconds
@@ -68,11 +67,11 @@ struct TimingWheelTests {
             default:
                 now += [0, 1, 50, 3_000, 100_000].randomElement(using: &random)! as Int64
                 var fired: [UInt32] = []
-                while wheel.popDue(nowMilliseconds: now, states, into: &batch, startOrder: startOrder) {
+                while wheel.popDue(nowMilliseconds: now, states, into: &batch) {
                     fired += batch
                 }
                 let due = expected.filter { $0.value <= now }.map(\.key).sorted {
-                    (expected[$0]!, startOrder($0)) < (expected[$1]!, startOrder($1))
+                    (expected[$0]!, states[$0].pointee.startOrder) < (expected[$1]!, states[$1].pointee.startOrder)
                 }
                 #expect(fired == due, "seed \(seed)")
                 for index in fired { expected[index] = nil }
@@ -93,8 +92,8 @@ struct TimingWheelTests {
         for index in [1, 0, 2] {
             let due = dues[index]
             #expect(wheel.nextDueMilliseconds == due)
-            #expect(!wheel.popDue(nowMilliseconds: due - 1, states, into: &batch, startOrder: Int64.init))
-            #expect(wheel.popDue(nowMilliseconds: due, states, into: &batch, startOrder: Int64.init))
+            #expect(!wheel.popDue(nowMilliseconds: due - 1, states, into: &batch))
+            #expect(wheel.popDue(nowMilliseconds: due, states, into: &batch))
             #expect(batch == [UInt32(index)])
         }
         #expect(wheel.nextDueMilliseconds == nil)
@@ -103,13 +102,13 @@ struct TimingWheelTests {
 
 @Suite("Layout")
 struct LayoutTests {
-    @Test("the state of an activity is two cache lines, its event ids are two, its record is 112 bytes")
+    @Test("the state of an activity is two cache lines, its event ids are two, its record is 104 bytes")
     func sizes() {
         #expect(MemoryLayout<ActivityState>.stride == 128)
         #expect(MemoryLayout<EventIdentifierRing>.stride == 128)
-        #expect(MemoryLayout<StoredRecord>.stride == 112)
+        #expect(MemoryLayout<StoredRecord>.stride == 104)
         // What a look at the id and a judgement inside the deadband need lies in one line each.
-        #expect(MemoryLayout<ActivityState>.offset(of: \.quietUntilMilliseconds) == 64)
+        #expect(MemoryLayout<ActivityState>.offset(of: \.identifier) == 64)
     }
 
     @Test("names are those of the spec, reasons in the order of its table")
