@@ -128,6 +128,11 @@ public final class Recording {
         return UnsafePointer(batch + (place - 1))
     }
 
+    /// What was decoded together with the current record, if that is the first of them; else nothing.
+    public var newBatch: UnsafeBufferPointer<RecordingRecord> {
+        UnsafeBufferPointer(start: batch, count: place == 1 ? decoded : 0)
+    }
+
     public func next(waits: Bool = true) throws(SourceFault) -> Fetch {
         switch try advance(waits: waits) {
         case .record: .record(current.pointee)

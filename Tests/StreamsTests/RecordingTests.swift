@@ -82,6 +82,11 @@ struct RecordingTests {
             guard case .record = try recording.advance() else { return #expect(Bool(false), "\(index)") }
             let record = recording.current.pointee
             #expect(record.number == index + 1)
+            if index == 1 {
+                // The first id was written with an escape, and ended its batch. The eighth ends this one.
+                #expect(recording.newBatch.map(\.number) == [2, 3, 4, 5, 6, 7, 8])
+            }
+            if index == 2 { #expect(recording.newBatch.isEmpty) }
             #expect(String(decoding: record.value, as: UTF8.self) == lines[index])
             guard case .success(let event) = record.event else { return #expect(Bool(false), "\(index)") }
             #expect(String(decoding: event.identifier, as: UTF8.self) == "ride-A\(index)")

@@ -161,6 +161,8 @@ public final class LaneRunner {
         case .record(let recording):
             recordsRead.add(1)
             head = recording
+            let batch = recording.newBatch
+            if batch.count > 1 { lane.prefetch(batch.count, partition: 0) { batch[$0].decoded.identifier } }
             var recordClock = recordClock
             try recordClock.advance(to: recording.current.pointee.time) { () throws(SourceFault) in
                 try recordings.followingTimeMilliseconds(waits: false)
