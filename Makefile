@@ -8,6 +8,8 @@ RELEASE = --configuration release
 RELEASE_TESTS = $(RELEASE) -Xswiftc -enable-testing
 # The checks run on Debian's Python, which is what has Debian's jsonschema.
 PYTHON = /usr/bin/python3
+# The rival in Go uses Debian's sources of golang.org/x/net, and no network.
+GO_BUILD = GO111MODULE=off GOFLAGS= GOPATH=/usr/share/gocode go build
 
 .PHONY: demo test build release bench fuzz simulate plan-model format lint check-scripts defects fresh-machine clean
 
@@ -35,6 +37,7 @@ release: dependencies-build
 ONLY =
 bench: dependencies-bench swift-found
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(GO_BUILD) -o .build/rivals/go-worker ./benchmarks/rivals/go
 	$(PYTHON) benchmarks/run $(if $(ONLY),--only $(ONLY),--write-page)
 
 ## Fuzzes the decoder with MESSAGES messages, drawn from SEED on

@@ -62,7 +62,8 @@ let package = Package(
             .executableTarget(
                 name: "waypulse-bench",
                 dependencies: [
-                    "CBenchmarks", "CLinux", "PushSimulator", "Pipeline", "Streams", "Delivery", "HTTP2", "Flow",
+                    "CBenchmarks", "COpenSSL", "CLinux", "PushSimulator", "Pipeline", "Streams", "Delivery", "HTTP2",
+                    "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Instruments",
                 ],
                 exclude: ["README.md"]),

@@ -147,7 +147,7 @@ public final class EventLoop {
     }
 
     /// Calls `source.ready(.readable)` again next turn: for an edge-triggered source that left data unread to let others go first.
-    func resumeNextTurn(_ source: EventSource) {
+    package func resumeNextTurn(_ source: EventSource) {
         guard !source.waitsForResumption else { return }
         source.waitsForResumption = true
         resumed.append(source)

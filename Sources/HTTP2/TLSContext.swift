@@ -19,7 +19,8 @@ public final class TLSContext: @unchecked Sendable {
         public init() {}
     }
 
-    let handle: OpaquePointer
+    /// For the benchmarks' own server as well.
+    package let handle: OpaquePointer
     /// Server side: whether connections speak HTTP/2 at all.
     let selectsHTTP2: Bool
     let verifiesPeer: Bool

@@ -55,7 +55,7 @@ public final class ActivityTypeSettings: Sendable {
 
     /// Asked when an event has been merged: nil where the state fits.
     public func fault(inMerged contentState: ContentState) -> EventFault? {
-        guard let mismatch = contentStateSchema.check(contentState.object, isComplete: false) else { return nil }
+        guard let mismatch = contentStateSchema.check(contentState, isComplete: false) else { return nil }
         return EventFault(
             .contentStateMismatch(path: mismatch.path.description),
             "The merged contentState does not fit its schema: \(mismatch.explanation).")

@@ -1,6 +1,12 @@
 import Telemetry
 
 extension ByteBuffer {
+    /// The same for a content-state, which is copied as it stands where nothing is to be done to it.
+    mutating func append(_ state: ContentState, _ fields: FieldTree, shedCount: Int) throws(PayloadFault) {
+        guard fields.asksForWork(shedCount: shedCount) else { return append(state) }
+        try append(state.object, fields, shedCount: shedCount)
+    }
+
     /// Writes the object with its dates converted and without the first `shedCount` of the fields that may be left out.
     mutating func append(_ object: JSONObject, _ fields: FieldTree, shedCount: Int) throws(PayloadFault) {
         guard !fields.isEmpty else { return append(object) }

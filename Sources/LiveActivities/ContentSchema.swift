@@ -19,9 +19,12 @@ public struct ContentSchema: Sendable {
     }
 
     private let tree: Tree
+    /// Whether every object fits, so that none need be read.
+    let isUnbounded: Bool
 
     init(root: SchemaNode) {
         tree = Tree(root: root)
+        isUnbounded = root.isUnbounded
     }
 
     var root: SchemaNode { tree.root }
@@ -31,6 +34,10 @@ public struct ContentSchema: Sendable {
     /// - Parameter isComplete: false asks nothing of `supplied` fields, which are written only when an update leaves.
     public func check(_ object: JSONObject, isComplete: Bool = true) -> SchemaMismatch? {
         tree.root.mismatch(of: .object(object), asksSupplied: isComplete)
+    }
+
+    func check(_ contentState: ContentState, isComplete: Bool = true) -> SchemaMismatch? {
+        isUnbounded ? nil : check(contentState.object, isComplete: isComplete)
     }
 }
 

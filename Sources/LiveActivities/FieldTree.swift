@@ -7,13 +7,18 @@ struct FieldTree: Sendable {
     private(set) var date: DateFormat?
     /// Place in the order in which fields are left out, 0 first.
     private(set) var shedRank: Int?
+    private var hasDates: Bool
 
     init(dates: [DateField] = [], shed: [FieldPath] = []) {
+        hasDates = !dates.isEmpty
         for field in dates { insert(field.path.names[...]) { $0.date = field.format } }
         for (rank, path) in shed.enumerated() { insert(path.names[...]) { $0.shedRank = rank } }
     }
 
     var isEmpty: Bool { children.isEmpty && date == nil && shedRank == nil }
+
+    /// Whether an object with the first `shedCount` fields left out would be written in any other way than it stands.
+    func asksForWork(shedCount: Int) -> Bool { hasDates || (shedCount > 0 && !isEmpty) }
 
     func child(_ name: String) -> FieldTree? {
         // A handful at most: cheaper to compare than to hash.

@@ -27,7 +27,7 @@ struct PayloadBody {
         if push.event == .start { try writeAttributes(into: &buffer) }
         buffer.append(raw: ",\"content-state\":")
         let begin = buffer.count
-        try buffer.append(push.contentState.object, type.contentStateFields, shedCount: shedCount)
+        try buffer.append(push.contentState, type.contentStateFields, shedCount: shedCount)
         contentStateBytes = buffer.count - begin
         if push.event == .start { writeInput(into: &buffer) }
         if let alert = push.alert, !alert.isEmpty { PayloadBody.write(alert, into: &buffer) }

@@ -27,7 +27,7 @@ public enum PayloadWriter {
         _ push: Push, _ type: ActivityTypeSettings, into buffer: inout ByteBuffer
     ) throws(PayloadFault) -> PayloadInfo {
         try check(push)
-        if let mismatch = type.contentStateSchema.check(push.contentState.object) {
+        if let mismatch = type.contentStateSchema.check(push.contentState) {
             throw .contentStateMismatch(path: mismatch.path.description, explanation: mismatch.explanation)
         }
         let attributes = try attributes(of: push, type)

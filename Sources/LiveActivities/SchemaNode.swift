@@ -55,6 +55,12 @@ struct SchemaNode: Sendable {
     /// Set where the configuration declares a date field.
     var date: DateFormat?
 
+    /// Whether every object fits.
+    var isUnbounded: Bool {
+        types == nil && required.isEmpty && properties.isEmpty && !isClosed && additional.isEmpty && allowed == nil
+            && date == nil
+    }
+
     /// By index, so that a node is asked where it lies: a copy would count references for each of its arrays.
     func propertyIndex(_ name: String) -> Int? {
         for index in properties.indices where properties[index].name.hasSameBytes(as: name) { return index }

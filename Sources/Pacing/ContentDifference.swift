@@ -42,23 +42,3 @@ struct ContentDifference: OptionSet {
         return (newer - older).magnitude >= tolerance - 1e-12 * max(1, max(newer.magnitude, older.magnitude))
     }
 }
-
-extension JSONObject {
-    /// The paths that a merge patch sets: its leaves, removals among them.
-    var leafPaths: [FieldPath] {
-        var paths: [FieldPath] = []
-        collectLeafPaths(under: FieldPath(names: []), into: &paths)
-        return paths
-    }
-
-    private func collectLeafPaths(under path: FieldPath, into paths: inout [FieldPath]) {
-        for member in members {
-            let name = path.appending(member.name)
-            if case .object(let inner) = member.value, !inner.isEmpty {
-                inner.collectLeafPaths(under: name, into: &paths)
-            } else {
-                paths.append(name)
-            }
-        }
-    }
-}

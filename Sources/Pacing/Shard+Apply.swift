@@ -55,7 +55,7 @@ extension Shard {
             count(drop)
             return nil
         }
-        if let patch = event.detail?.contentState,
+        if let patch = event.detail?.contentPatch,
             let fault = fault(in: ContentState().applying(patch), ofType: nil, isBroadcast: false)
         {
             count(.deadLetter)
@@ -82,7 +82,7 @@ extension Shard {
     private func applyStatus(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
         let record = record(index)
         let merged: ContentState?
-        switch merge(event.detail?.contentState, into: record) {
+        switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault): return deadLetter(fault)
         case .success(let state): merged = state
         }
@@ -104,7 +104,7 @@ extension Shard {
     private func applyEnd(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
         let record = record(index)
         let merged: ContentState?
-        switch merge(event.detail?.contentState, into: record) {
+        switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault): return deadLetter(fault)
         case .success(let state): merged = state
         }
@@ -169,7 +169,7 @@ extension Shard {
     }
 
     /// The activity's content-state with the patch, nil where there is none; or why it cannot be used.
-    func merge(_ patch: JSONObject?, into record: ActivityRecord) -> Result<ContentState?, EventFault> {
+    func merge(_ patch: PackedObject?, into record: ActivityRecord) -> Result<ContentState?, EventFault> {
         guard let patch else { return .success(nil) }
         let merged = record.latestContent.applying(patch)
         var isBroadcast = false
@@ -186,7 +186,7 @@ extension Shard {
         _ moment: Instant
     ) -> Contribution {
         var contribution = Contribution(offset: offset, appliedAtMilliseconds: moment.nowMilliseconds)
-        if let merged, let patch = event.detail?.contentState {
+        if let merged, let patch = event.detail?.contentPatch {
             contribution.fields = patch.leafPaths
             record.latestContent = merged
             record.difference = nil
@@ -220,14 +220,6 @@ extension Shard {
                 "the merged content-state has \(size) bytes, \(limit) are allowed: shorten or remove fields")
         }
         return settings.check(attributesType, contentState)
-    }
-}
-
-extension ContentState {
-    func applying(_ patch: JSONObject) -> ContentState {
-        var merged = self
-        merged.apply(patch)
-        return merged
     }
 }
 

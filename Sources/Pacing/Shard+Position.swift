@@ -57,7 +57,7 @@ extension Shard {
         _ index: UInt32, _ event: Event, offset: Int64, _ rules: PositionRules, _ moment: Instant
     ) -> EventFault? {
         let state = state(index)
-        if let detail = event.detail, detail.contentState != nil || state.pointee.flags.contains(.hasHeld) {
+        if let detail = event.detail, detail.contentPatch != nil || state.pointee.flags.contains(.hasHeld) {
             return takePositionWithContent(index, event, offset: offset, moment)
         }
         if state.pointee.flags.contains(.hasHeld) { dropHeld(index) }
@@ -87,7 +87,7 @@ extension Shard {
         _ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant
     ) -> EventFault? {
         let record = record(index)
-        switch merge(event.detail?.contentState, into: record) {
+        switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault):
             return deadLetter(fault)
         case .success(let merged):
@@ -113,7 +113,7 @@ extension Shard {
         {
             return takeBoth(index, held, event, offset: offset, rules, moment)
         }
-        if case .failure(let fault) = merge(event.detail?.contentState, into: record) { return deadLetter(fault) }
+        if case .failure(let fault) = merge(event.detail?.contentPatch, into: record) { return deadLetter(fault) }
         dropHeld(index)
         see(index, event, offset: offset)
         record.held = HeldPosition(
@@ -130,11 +130,11 @@ extension Shard {
         let record = record(index)
         // It fitted when it came; where it no longer does (something else grew meanwhile), it goes without its content.
         var heldContent: ContentState?
-        if case .success(let merged) = merge(held.detail?.contentState, into: record) { heldContent = merged }
+        if case .success(let merged) = merge(held.detail?.contentPatch, into: record) { heldContent = merged }
         let before = record.latestContent
         if let heldContent { record.latestContent = heldContent }
         let merged: ContentState?
-        switch merge(event.detail?.contentState, into: record) {
+        switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault):
             record.latestContent = before
             return deadLetter(fault)
@@ -167,7 +167,7 @@ extension Shard {
         move(index, position, timestampMilliseconds: timestampMilliseconds, positionRules(index).pointee)
         var contribution = Contribution(
             offset: offset, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
-        if let merged, let patch = detail?.contentState {
+        if let merged, let patch = detail?.contentPatch {
             contribution.fields = patch.leafPaths
             record(index).latestContent = merged
             record(index).difference = nil

@@ -45,7 +45,7 @@ extension Shard {
         let isTheStart = record.lacksStart && !record.hasBeenSent
         if let fault = startFault(event, needsAlert: takesStartToken(record)) { return deadLetter(fault) }
         let merged: ContentState?
-        switch merge(event.detail?.contentState, into: record) {
+        switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault): return deadLetter(fault)
         case .success(let state): merged = state
         }
@@ -132,7 +132,7 @@ extension Shard {
             // Where nothing was known before, what the phone shows is the newest truth: both share one.
             record.shownContent =
                 record.latestContent.isEmpty
-                ? merged ?? ContentState() : ContentState().applying(detail?.contentState ?? JSONObject())
+                ? merged ?? ContentState() : ContentState().applying(detail?.contentPatch ?? PackedObject())
             record.hasShown = true
             state.pointee.flags.remove(.hasEventSinceSend)
             if rules.settings.refresh, let start = record.lifeStartMilliseconds {
@@ -217,7 +217,7 @@ extension Shard {
     }
 
     private func firstContent(_ event: Event) -> Result<ContentState?, EventFault> {
-        guard let patch = event.detail?.contentState else { return .success(nil) }
+        guard let patch = event.detail?.contentPatch else { return .success(nil) }
         let merged = ContentState().applying(patch)
         var isBroadcast = false
         if case .channel? = event.detail?.target { isBroadcast = true }

@@ -141,9 +141,10 @@ extension Shard {
         #endif
         nextGeneration &+= 1
         let told = judgement.latestPosition
-        var contentState = record.latestContent
-        told.write(rules.settings.positionFields, into: &contentState)
-        contentState[rules.settings.sequenceField] = .number(JSONNumber(Int64(record.sequence)))
+        writtenFields.removeAll()
+        told.write(rules.settings.positionFields, into: &writtenFields)
+        writtenFields.set(rules.settings.sequenceField) { $0.append(integer: record.sequence) }
+        let contentState = record.latestContent.writing(writtenFields)
         let (name, identifier) = withIdentifier(ofIndex: index) {
             (String(decoding: $0, as: UTF8.self), APNsIdentifier(activity: $0, sequence: record.sequence))
         }

@@ -34,6 +34,8 @@ public final class Shard {
     private var nowMilliseconds = Int64.min
     var isFinishing = false
     var nextGeneration: UInt32 = 0
+    /// What the engine writes into the content-state of the update at hand.
+    var writtenFields = ContentFields()
     private var nextStartOrder: Int64 = 0
     private var due: [UInt32] = []
 

@@ -29,9 +29,19 @@ struct ToldPosition {
         }
     }
 
-    func write(_ fields: [PositionField], into contentState: inout ContentState) {
-        for field in fields {
-            if let value = value(of: field.source) { contentState[field.field] = .number(value) }
+    func write(_ fields: [PositionField], into written: inout ContentFields) {
+        let sources = self.sources
+        for field in fields where sources.contains(.of(field.source)) {
+            written.set(field.field) { buffer in
+                switch field.source {
+                case .latitude: buffer.append(fiveDecimals: fix.latitude)
+                case .longitude: buffer.append(fiveDecimals: fix.longitude)
+                case .accuracy: buffer.append(double: fix.accuracyMeters)
+                case .speed: buffer.append(double: speedMetersPerSecond)
+                case .heading: buffer.append(double: headingDegrees)
+                case .positionTimestamp: buffer.append(secondsOfMilliseconds: timestampMilliseconds)
+                }
+            }
         }
     }
 

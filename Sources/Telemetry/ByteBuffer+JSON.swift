@@ -32,8 +32,12 @@ extension ByteBuffer {
         append(byte: UInt8(ascii: "}"))
     }
 
+    public mutating func append(_ object: PackedObject) {
+        object.withUnsafeBytes { append(bytes: $0) }
+    }
+
     public mutating func append(_ state: ContentState) {
-        append(state.object)
+        append(state.packed)
     }
 
     public mutating func append(_ number: JSONNumber) {

@@ -1,31 +1,50 @@
-/// The complete, merged content-state of an activity. Copies share their storage until one of them changes, so `shown`
-/// and `latest` cost one while they are equal.
+/// The complete, merged content-state of an activity. Immutable bytes behind one reference, so that `shown` and `latest` cost one while they
+/// are equal, and telling that they are costs nothing.
 public struct ContentState: Equatable, Sendable {
-    public private(set) var object: JSONObject
+    public private(set) var packed: PackedObject
 
-    public init(_ object: JSONObject = JSONObject()) {
-        self.object = object
+    public init() {
+        packed = PackedObject()
     }
 
-    public var isEmpty: Bool { object.isEmpty }
+    public init(_ object: JSONObject) {
+        packed = PackedObject(object)
+    }
+
+    public init(_ packed: PackedObject) {
+        self.packed = packed
+    }
+
+    public var isEmpty: Bool { packed.isEmpty }
+
+    /// The same as a tree, made anew at each call.
+    public var object: JSONObject { packed.object }
+
+    /// How many bytes `ByteBuffer` would write.
+    public var byteCount: Int { packed.byteCount }
+
+    /// JSON Merge Patch (RFC 7396).
+    public mutating func apply(_ patch: PackedObject) {
+        packed = packed.merging(patch)
+    }
 
     /// JSON Merge Patch (RFC 7396).
     public mutating func apply(_ patch: JSONObject) {
-        object.merge(patch)
+        apply(PackedObject(patch))
+    }
+
+    public func applying(_ patch: PackedObject) -> ContentState {
+        ContentState(packed.merging(patch))
     }
 
     /// What stands at the path, nil where nothing does. An object is returned whole.
     public subscript(path: FieldPath) -> JSONValue? {
-        get { ContentState.value(in: object, at: path.names[...]) }
-        set { ContentState.set(newValue, in: &object, at: path.names[...]) }
-    }
-
-    private static func value(in object: JSONObject, at names: ArraySlice<String>) -> JSONValue? {
-        guard let first = names.first, let value = object[first] else { return nil }
-        let rest = names.dropFirst()
-        if rest.isEmpty { return value }
-        guard case .object(let inner) = value else { return nil }
-        return self.value(in: inner, at: rest)
+        get { packed[path] }
+        set {
+            var object = packed.object
+            ContentState.set(newValue, in: &object, at: path.names[...])
+            packed = PackedObject(object)
+        }
     }
 
     /// Objects on the way are made where they are missing, and replace what is no object.

@@ -20,13 +20,13 @@ public struct EventDecoder {
     /// - Parameter bytes: one message. They must outlive the event, whose `identifier` points into them, or, where the id was
     ///   written with escapes, into a buffer of the decoder that holds until the next call.
     public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(EventFault) -> Event {
-        if let event = scanner.scan(bytes, indexer: indexer) { return event }
+        if let event = scanner.scan(bytes) { return event }
         return try decodeInFull(bytes)
     }
 
     /// What the fast way makes of the message: for the tests that compare the two.
     mutating func decodeQuickly(_ bytes: UnsafeRawBufferPointer) -> Event? {
-        scanner.scan(bytes, indexer: indexer)
+        scanner.scan(bytes)
     }
 
     /// The general way, open to every event. What the fast one takes, it takes with the same result.

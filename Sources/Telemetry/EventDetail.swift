@@ -3,39 +3,89 @@ public final class EventDetail: Sendable {
     /// Names the configured application; nil means the only one.
     public let app: String?
     /// The merge patch for the content-state, `status` already folded in as `contentState.status`.
-    public let contentState: JSONObject?
-    public let alert: Alert?
-    public let relevanceScore: Double?
-    public let attributesType: String?
-    public let attributes: JSONObject?
-    /// Subject id that the activity follows.
-    public let follows: String?
-    public let target: StartTarget
-    /// A push-to-start token beside an update token, kept for renewal. (`target` holds it where it stands alone.)
-    public let renewalStartToken: PushToken?
-    public let fcmToken: String?
-    public let frequentUpdates: Bool?
-    public let dismissal: Dismissal?
+    public let contentPatch: PackedObject?
+    /// What hardly a change of status has: it stays small without.
+    private let rest: Rest?
 
     public init(
-        app: String? = nil, contentState: JSONObject? = nil, alert: Alert? = nil, relevanceScore: Double? = nil,
+        app: String? = nil, contentPatch: PackedObject? = nil, alert: Alert? = nil, relevanceScore: Double? = nil,
         attributesType: String? = nil, attributes: JSONObject? = nil, follows: String? = nil,
         target: StartTarget = .none,
         renewalStartToken: PushToken? = nil, fcmToken: String? = nil, frequentUpdates: Bool? = nil,
         dismissal: Dismissal? = nil
     ) {
         self.app = app
-        self.contentState = contentState
-        self.alert = alert
-        self.relevanceScore = relevanceScore
-        self.attributesType = attributesType
-        self.attributes = attributes
-        self.follows = follows
-        self.target = target
-        self.renewalStartToken = renewalStartToken
-        self.fcmToken = fcmToken
-        self.frequentUpdates = frequentUpdates
-        self.dismissal = dismissal
+        self.contentPatch = contentPatch
+        rest = Rest(
+            alert: alert, relevanceScore: relevanceScore, attributesType: attributesType, attributes: attributes,
+            follows: follows, target: target, renewalStartToken: renewalStartToken, fcmToken: fcmToken,
+            frequentUpdates: frequentUpdates, dismissal: dismissal)
+    }
+
+    public convenience init(
+        app: String? = nil, contentState: JSONObject?, alert: Alert? = nil, relevanceScore: Double? = nil,
+        attributesType: String? = nil, attributes: JSONObject? = nil, follows: String? = nil,
+        target: StartTarget = .none,
+        renewalStartToken: PushToken? = nil, fcmToken: String? = nil, frequentUpdates: Bool? = nil,
+        dismissal: Dismissal? = nil
+    ) {
+        self.init(
+            app: app, contentPatch: contentState.map { PackedObject($0) }, alert: alert,
+            relevanceScore: relevanceScore, attributesType: attributesType, attributes: attributes, follows: follows,
+            target: target, renewalStartToken: renewalStartToken, fcmToken: fcmToken,
+            frequentUpdates: frequentUpdates, dismissal: dismissal)
+    }
+
+    /// Of a plain change of status.
+    init(app: String?, patch: PackedObject?) {
+        self.app = app
+        contentPatch = patch
+        rest = nil
+    }
+
+    /// `contentPatch` as a tree, made anew at each call.
+    public var contentState: JSONObject? { contentPatch?.object }
+    public var alert: Alert? { rest?.alert }
+    public var relevanceScore: Double? { rest?.relevanceScore }
+    public var attributesType: String? { rest?.attributesType }
+    public var attributes: JSONObject? { rest?.attributes }
+    /// Subject id that the activity follows.
+    public var follows: String? { rest?.follows }
+    public var target: StartTarget { rest?.target ?? .none }
+    /// A push-to-start token beside an update token, kept for renewal. (`target` holds it where it stands alone.)
+    public var renewalStartToken: PushToken? { rest?.renewalStartToken }
+    public var fcmToken: String? { rest?.fcmToken }
+    public var frequentUpdates: Bool? { rest?.frequentUpdates }
+    public var dismissal: Dismissal? { rest?.dismissal }
+
+    private final class Rest: Sendable {
+        let alert: Alert?
+        let relevanceScore: Double?
+        let attributesType: String?
+        let attributes: JSONObject?
+        let follows: String?
+        let target: StartTarget
+        let renewalStartToken: PushToken?
+        let fcmToken: String?
+        let frequentUpdates: Bool?
+        let dismissal: Dismissal?
+
+        init(
+            alert: Alert?, relevanceScore: Double?, attributesType: String?, attributes: JSONObject?, follows: String?,
+            target: StartTarget, renewalStartToken: PushToken?, fcmToken: String?, frequentUpdates: Bool?,
+            dismissal: Dismissal?
+        ) {
+            self.alert = alert
+            self.relevanceScore = relevanceScore
+            self.attributesType = attributesType
+            self.attributes = attributes
+            self.follows = follows
+            self.target = target
+            self.renewalStartToken = renewalStartToken
+            self.fcmToken = fcmToken
+            self.frequentUpdates = frequentUpdates
+            self.dismissal = dismissal
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 /// write them.
 ///
 /// It reads the message once, in place, and takes only what it is sure of. Whatever is unusual (escapes, text beyond
-/// ASCII, alerts, nested unknown fields, exponents, anything faulty) it leaves to the general way by answering nil; so
+/// ASCII outside content-states, alerts, nested unknown fields, exponents, anything faulty) it leaves to the general way by answering nil; so
 /// the two can differ only in speed, which the fuzzer checks. It remembers in which order the last message had its
 /// keys, and tries that order first.
 struct EventScanner {
@@ -16,7 +16,7 @@ struct EventScanner {
     }
 
     /// The event, or nil where the general way is to look. A position without content-state allocates nothing.
-    mutating func scan(_ bytes: UnsafeRawBufferPointer, indexer: JSONIndexer) -> Event? {
+    mutating func scan(_ bytes: UnsafeRawBufferPointer) -> Event? {
         guard bytes.count <= JSONParser.maximumBytes, let base = bytes.baseAddress else { return nil }
         var cursor = ScanCursor(position: base, end: base + bytes.count)
         // With a brace at its end, the message stops every run of digits and blanks by itself.
@@ -40,7 +40,7 @@ struct EventScanner {
             }
             guard cursor.take(UInt8(ascii: ":")) else { return nil }
             cursor.skipBlanks()
-            guard takeValue(of: key, &cursor, &fields, from: bytes, indexer: indexer) else { return nil }
+            guard takeValue(of: key, &cursor, &fields) else { return nil }
             if index < 16 { newShape |= UInt64(key) << (4 * index) }
             index += 1
             cursor.skipBlanks()
@@ -54,10 +54,17 @@ struct EventScanner {
         case .position:
             let coordinate = fields.position.coordinate
             guard !coordinate.latitude.isNaN, !coordinate.longitude.isNaN else { return nil }
-            detail = fields.app < 0 && fields.contentState == nil ? nil : apps.detail(fields.app, fields.contentState)
+            if let contentState = fields.contentState {
+                detail = EventDetail(app: apps.name(fields.app), patch: contentState.packed)
+            } else {
+                detail = apps.detail(fields.app)
+            }
         case .status:
-            guard fields.status != nil || fields.contentState != nil else { return nil }
-            detail = EventDetail(app: apps.name(fields.app), contentState: fields.patch)
+            let contentState = fields.contentState
+            guard
+                let patch = fields.status.map({ PackedObject(status: $0, over: contentState) }) ?? contentState?.packed
+            else { return nil }
+            detail = EventDetail(app: apps.name(fields.app), patch: patch)
             fields.position = .none
         default: return nil
         }
@@ -72,8 +79,7 @@ struct EventScanner {
     /// Takes one value; false where it is unusual.
     @inline(__always)
     private mutating func takeValue(
-        of key: UInt8, _ cursor: inout ScanCursor, _ fields: inout ScannedFields, from bytes: UnsafeRawBufferPointer,
-        indexer: JSONIndexer
+        of key: UInt8, _ cursor: inout ScanCursor, _ fields: inout ScannedFields
     ) -> Bool {
         if cursor.byte == UInt8(ascii: "n") { return cursor.takeNull() }
         switch key {
@@ -123,8 +129,8 @@ struct EventScanner {
         case ScannedKey.status:
             fields.status = cursor.takeString()
             return fields.status != nil
-        case ScannedKey.contentState: return takeContentState(&cursor, &fields, from: bytes, indexer: indexer)
-        default: return takeUnknown(&cursor, from: bytes)
+        case ScannedKey.contentState: return takeContentState(&cursor, &fields)
+        default: return takeUnknown(&cursor)
         }
     }
 
@@ -154,27 +160,16 @@ struct EventScanner {
         return true
     }
 
-    /// The object goes through the general parser by itself; it stands one level deep in the event.
+    /// The object stands one level deep in the event.
     @inline(never)
-    private func takeContentState(
-        _ cursor: inout ScanCursor, _ fields: inout ScannedFields, from bytes: UnsafeRawBufferPointer,
-        indexer: JSONIndexer
-    ) -> Bool {
-        guard let base = bytes.baseAddress, cursor.byte == UInt8(ascii: "{"),
-            let end = JSONText.endOfContainer(in: bytes, from: cursor.position - base)
-        else { return false }
-        let text = UnsafeRawBufferPointer(start: cursor.position, count: base + end - cursor.position)
-        guard let positions = try? indexer.index(text) else { return false }
-        var reader = JSONReader(text, positions: positions, maximumDepth: JSONParser.maximumDepth - 1)
-        guard case .object(let object)? = try? reader.document(), !reader.foundOverflow else { return false }
-        fields.contentState = object
-        cursor.position = base + end
-        return true
+    private func takeContentState(_ cursor: inout ScanCursor, _ fields: inout ScannedFields) -> Bool {
+        fields.contentState = cursor.takeContent()
+        return fields.contentState != nil
     }
 
     /// A field that positions do not have: a plain string or scalar is skipped.
     @inline(never)
-    private func takeUnknown(_ cursor: inout ScanCursor, from bytes: UnsafeRawBufferPointer) -> Bool {
+    private func takeUnknown(_ cursor: inout ScanCursor) -> Bool {
         switch cursor.byte {
         case UInt8(ascii: "\""): return cursor.takeString() != nil
         case UInt8(ascii: "t"): return cursor.takeLiteral("true")
@@ -198,20 +193,8 @@ private struct ScannedFields {
     var position = Position.none
     /// −1 where the event names none.
     var app = -1
-    var contentState: JSONObject?
-
+    var contentState: ScannedContent?
     var status: ScanCursor.Text?
-
-    /// The content-state's patch with the status in it, which wins.
-    var patch: JSONObject? {
-        guard let status else { return contentState }
-        let text = String(decoding: UnsafeRawBufferPointer(start: status.start, count: status.count), as: UTF8.self)
-        guard var patch = contentState else {
-            return JSONObject(uniqueMembers: [JSONObject.Member(name: "status", value: .string(text))])
-        }
-        patch["status"] = .string(text)
-        return patch
-    }
 }
 
 /// The applications as bytes, each with the detail of a position that names it and carries nothing else.
@@ -232,8 +215,5 @@ private struct ScannerApps {
 
     func name(_ index: Int) -> String? { index < 0 ? nil : details[index].app }
 
-    func detail(_ index: Int, _ contentState: JSONObject?) -> EventDetail {
-        guard let contentState else { return details[index] }
-        return EventDetail(app: name(index), contentState: contentState)
-    }
+    func detail(_ index: Int) -> EventDetail? { index < 0 ? nil : details[index] }
 }

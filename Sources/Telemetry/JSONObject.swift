@@ -37,13 +37,6 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Whether both are copies of one value that neither has changed. False says nothing.
-    func sharesStorage(with other: JSONObject) -> Bool {
-        members.withUnsafeBufferPointer { own in
-            other.members.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
-        }
-    }
-
     private func index(of name: String) -> Int? {
         members.firstIndex { $0.name.hasSameBytes(as: name) }
     }

@@ -20,10 +20,6 @@ extension JSONObject {
     }
 }
 
-extension ContentState {
-    public var byteCount: Int { object.byteCount }
-}
-
 extension JSONText {
     static func byteCount(ofQuoted string: String) -> Int {
         var count = 2

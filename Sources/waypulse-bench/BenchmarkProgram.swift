@@ -10,12 +10,14 @@ enum BenchmarkProgram {
             case "decode": try DecodeBenchmark.run(options)
             case "pacing": try PacingBenchmark.run(options)
             case "lane": try LaneBenchmark.run(options)
-            case "serve": try OppositeServer.run(options)
+            case "serve": try OppositeServer.run(.complete, options)
+            case "sink": try OppositeServer.run(.sink, options)
             case "push": try PushBenchmark.run(options)
             case "path": try PathBenchmark.run(options)
             default:
                 throw BenchmarkFault(
-                    problem: "\(options.benchmark) is no benchmark; there are decode, pacing, lane, serve, push, path")
+                    problem:
+                        "\(options.benchmark) is no benchmark; there are decode, pacing, lane, serve, sink, push, path")
             }
             try options.checkAllUsed()
         } catch {

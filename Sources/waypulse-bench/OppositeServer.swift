@@ -1,23 +1,34 @@
 import Glibc
 import HTTP2
 
-/// The other end: a complete HTTP/2 server that takes every push and answers 200 with its `apns-id`, as APNs does, on a thread of its own.
+/// The other end, on a thread of its own: takes every push and answers 200 with an `apns-id`, as APNs does.
 final class OppositeServer {
+    enum Kind {
+        /// A server on nghttp2 that decodes and checks all of HTTP/2, and answers with the request's own `apns-id`.
+        case complete
+        /// `Sink`: frames alone, so that next to nothing of what is measured is the server.
+        case sink
+    }
+
     let port: UInt16
     /// What a client has to trust.
     let authorityPEM: [UInt8]
     private let thread: LoopThread
 
-    init() throws {
+    init(_ kind: Kind = .complete) throws {
         let certificate = try ServerCertificate.make(names: [PushLoad.host, "127.0.0.1"])
         let tls = try TLSContext.server(certificate)
         let port = OnceValue<Result<UInt16, SystemFault>>()
         thread = try LoopThread.start(name: "opposite") { loop in
             do throws(SystemFault) {
-                let server = try Server(loop: loop, tls: tls, handler: AcceptingHandler())
-                // The loop keeps what it is to call, and so the server.
-                loop.onWake { withExtendedLifetime(server) {} }
-                port.give(.success(server.port))
+                switch kind {
+                case .complete:
+                    let server = try Server(loop: loop, tls: tls, handler: AcceptingHandler())
+                    // The loop keeps what it is to call, and so the server.
+                    loop.onWake { withExtendedLifetime(server) {} }
+                    port.give(.success(server.port))
+                case .sink: port.give(.success(try Sink(loop: loop, tls: tls).port))
+                }
             } catch {
                 port.give(.failure(error))
             }
@@ -33,12 +44,14 @@ final class OppositeServer {
         return time.take()
     }
 
-    /// `serve --authority FILE`: prints the port, writes the certificate to trust, and serves until standard input ends.
-    static func run(_ options: BenchmarkOptions) throws {
+    /// `serve --authority FILE`, `sink --authority FILE`: prints the port, writes the certificate to trust, and serves until standard input
+    /// ends.
+    static func run(_ kind: Kind, _ options: BenchmarkOptions) throws {
         guard let path = options.text("authority") else {
-            throw BenchmarkFault(problem: "serve needs --authority FILE, where it writes the certificate to trust")
+            throw BenchmarkFault(
+                problem: "\(options.benchmark) needs --authority FILE, where it writes the certificate to trust")
         }
-        let server = try OppositeServer()
+        let server = try OppositeServer(kind)
         guard let file = fopen(path, "w") else { throw BenchmarkFault(problem: "\(path) cannot be written") }
         fwrite(server.authorityPEM, 1, server.authorityPEM.count, file)
         fclose(file)

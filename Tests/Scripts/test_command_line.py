@@ -183,6 +183,20 @@ class Answers(Folder):
         self.assertEqual(summary["activityEvents"], summary["decisionsSum"])
         self.assertEqual(json.loads(self.waypulse("config", "schema")[1])["title"], "Waypulse configuration")
 
+    def test_a_summary_for_machines_holds_no_warning(self):
+        status, _, errors = self.waypulse("plan", "--json", "empty.jsonl")
+        self.assertEqual((status, json.loads(errors)["records"]), (OK, 0))
+
+    def test_results_that_cannot_be_written_are_told_by_69(self):
+        for words in (["plan", "ride.jsonl"], ["config", "schema"], ["validate", "--json", "milliseconds.jsonl"]):
+            with self.subTest(words), open("/dev/full", "wb") as full:
+                done = subprocess.run(
+                    [PROGRAM, *words], cwd=self.folder.name, env=environment(), stdout=full, stderr=subprocess.PIPE,
+                    timeout=PATIENCE_SECONDS,
+                )  # fmt: skip
+                self.assertEqual(done.returncode, UNAVAILABLE)
+                self.assertIn(b"the result cannot be written (No space left on device)\ntry:   free space", done.stderr)
+
     def test_a_reader_that_goes_ends_the_program_without_a_word(self):
         lines = "".join(
             f'{{"type":"status","activityId":"{number}","timestamp":1773000600,"status":"on"}}\n' for number in range(20_000)
@@ -218,6 +232,35 @@ class Answers(Folder):
         self.assertEqual(status, OK, errors)
         report = json.loads(output)
         self.assertEqual((report["accepted"], report["shown"], report["brokenPromises"]), (6, 6, []))
+
+    def demo(self, *events):
+        lines = "".join(json.dumps({"activityId": "a", **event}) + "\n" for event in events)
+        (Path(self.folder.name) / "told.jsonl").write_text(lines)
+        status, output, errors = self.waypulse("demo", "--speed", "100x", "--json", "told.jsonl")
+        self.assertEqual(status, OK, errors)
+        report = json.loads(output)
+        self.assertEqual(report["brokenPromises"], [])
+        return report
+
+    def test_the_demo_judges_each_life_of_an_activity(self):
+        def life(begin, token):
+            return [
+                {"type": "activity.started", "timestamp": begin, "attributesType": "Ride", "token": token * 32},
+                {"type": "status", "timestamp": begin + 10, "status": "arrived"},
+                {"type": "activity.ended", "timestamp": begin + 30, "contentState": {"status": f"delivered to {token}"}},
+            ]
+
+        report = self.demo(*life(1773000600, "a1"), *life(1773000660, "b2"))
+        self.assertEqual((report["accepted"], report["shown"]), (4, 4))
+
+    def test_the_demo_does_not_ask_for_what_no_phone_could_hold(self):
+        report = self.demo(
+            {"type": "activity.started", "timestamp": 1773000600, "attributesType": "Ride", "token": "a1" * 32},
+            {"type": "status", "timestamp": 1773000610, "status": "big", "contentState": {"note": "n" * 5_000}},
+            {"type": "status", "timestamp": 1773000630, "status": "small"},
+            {"type": "activity.ended", "timestamp": 1773000690, "contentState": {"status": "delivered"}},
+        )
+        self.assertEqual((report["decisions"]["dead_letter"], report["decisions"]["sent"], report["shown"]), (1, 2, 2))
 
 
 class WithSimulator(Folder):
@@ -270,6 +313,25 @@ class Running(WithSimulator):
         )  # fmt: skip
         self.assertEqual(status, OK, errors)
         self.assertEqual(len(self.get(control + "/journal")[1].splitlines()), 1)
+
+    def test_a_pipe_that_brings_nothing_holds_up_neither_answers_nor_a_stop(self):
+        _, control = self.simulator()
+        source, feed = os.pipe()
+        self.addCleanup(os.close, feed)
+        process = subprocess.Popen(
+            [PROGRAM, "run", "--config", "apns.yaml", "--set", "metrics.listen=off", "--speed", "100x", "-"],
+            cwd=self.folder.name, env=environment(), stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        self.addCleanup(self.end, process)
+        os.close(source)
+        # The start and a status of it; the pipe stays open and brings no more.
+        lines = RIDE.read_bytes().splitlines(keepends=True)
+        os.write(feed, lines[0] + next(line for line in lines if b'"status"' in line and b'"type":"status"' in line))
+        while len(self.get(control + "/journal")[1].splitlines()) < 1:
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
 
     def test_metrics_have_the_names_that_the_readme_gives(self):
         self.simulator()

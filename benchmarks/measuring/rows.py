@@ -1,0 +1,131 @@
+"""What the page shows: one row a figure, what it is set against, and its target."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Against:
+    case: str
+    subject: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A limit for the median of the row's figure, or of its ratio."""
+
+    limit: float
+    of: str = "figure"
+    is_least: bool = False
+
+    def is_reached(self, median):
+        return median >= self.limit if self.is_least else median <= self.limit
+
+    @property
+    def words(self):
+        sign = "≥" if self.is_least else "≤"
+        return f"{sign} {self.limit:,g}" + (" ×" if self.of == "ratio" else "")
+
+
+def ratio_at_most(limit):
+    return Target(limit, "ratio")
+
+
+def at_most(limit):
+    return Target(limit)
+
+
+def at_least(limit):
+    return Target(limit, is_least=True)
+
+
+@dataclass(frozen=True)
+class Row:
+    benchmark: str
+    # Empty: it goes on about the row above.
+    label: str
+    case: str
+    subject: str
+    figure: str
+    unit: str
+    scale: float = 1.0
+    digits: int = 0
+    against: Against = None
+    target: Target = None
+    # The figure stands in the row above already.
+    is_ratio_alone: bool = False
+
+
+STREAMS = 500
+SERVERS = {"sink": "on the sink", "serve": "on the complete server"}
+
+
+def one_connection(server):
+    return f"1 connection, {STREAMS} streams, {SERVERS[server]}"
+
+
+POSITION, MIXED = "position", "80 % position, 20 % status"
+FEW, MANY = "10000 activities", "1000000 activities"
+FEW_SENT, ALL_SENT = "1 % of events sent", "every event sent"
+URGENT = "beside 200000 positions/s"
+SIMDJSON = "simdjson on-demand"
+
+
+def pushing(label, server, subject, target_h2load=None, with_go=False, target_go=None, rate=True):
+    """The rows of one client on one server."""
+    case, unit = one_connection(server), "CPU-s a million pushes"
+
+    def row(label, figure, unit, digits=0, against=None, target=None, **more):
+        return Row("dispatch", label, case, subject, figure, unit, digits=digits, against=against, target=target, **more)
+
+    cpu = "cpuSecondsPerMillionPushes"
+    rows = [row(label, cpu, unit, 2, Against(case, "h2load", "h2load"), target_h2load)]
+    if with_go:
+        rows.append(row("", cpu, unit, 2, Against(case, "go", "the Go worker"), target_go, is_ratio_alone=True))
+    if rate:
+        rows.append(row("", "pushesPerSecond", "pushes/s"))
+    rows.append(row("", "serverCPUSecondsPerMillionPushes", "CPU-s a million at the server", 2))
+    return rows
+
+
+SINK, COMPLETE = one_connection("sink"), one_connection("serve")
+ROWS = [
+    Row("decode", "decode, positions", POSITION, "waypulse", "nanosecondsPerEvent", "ns an event",
+        against=Against(POSITION, "simdjson", SIMDJSON), target=ratio_at_most(0.85)),
+    Row("decode", "", POSITION, "waypulse", "eventsPerSecond", "M events/s", 1e-6, 1, target=at_least(3)),
+    Row("decode", "", POSITION, "waypulse", "allocationsPerEvent", "allocations an event", digits=2, target=at_most(0)),
+    Row("decode", "decode, 80 % positions, 20 % statuses", MIXED, "waypulse", "nanosecondsPerEvent", "ns an event",
+        against=Against(MIXED, "simdjson", SIMDJSON)),
+    Row("pacing", "decode + pacing, 1,000,000 activities", MANY, "waypulse", "eventsPerSecond", "M events/s", 1e-6, 2,
+        target=at_least(2.5)),
+    Row("pacing", "", MANY, "waypulse", "nanosecondsPerEvent", "ns an event",
+        against=Against(FEW, "waypulse", "10,000 activities"), target=ratio_at_most(1.6)),
+    Row("pacing", "", MANY, "waypulse", "allocationsPerEvent", "allocations an event", digits=2, target=at_most(0)),
+    Row("pacing", "memory at 1,000,000 activities: tables and states", MANY, "waypulse", "tableBytesPerActivity",
+        "bytes an activity", target=at_most(192)),
+    Row("pacing", "all in, begun, `shown` equal, no event ids", MANY, "waypulse", "residentBytesPerActivity",
+        "bytes an activity", target=at_most(450)),
+    Row("pacing", "worst case: after one update each, with event ids", MANY, "waypulse",
+        "residentBytesPerActivityAfterSending", "bytes an activity"),
+    Row("lane", "decode + pacing + payload + answer, every event sent", ALL_SENT, "waypulse", "nanosecondsPerPush", "ns a push"),
+    Row("lane", "", ALL_SENT, "waypulse", "allocationsPerPush", "allocations a push", digits=1),
+    *pushing("dispatch on the sink, worker", "sink", "worker", ratio_at_most(0.9), True, ratio_at_most(0.1)),
+    Row("dispatch", "", SINK, "worker", "allocationsPerPush", "allocations a push", digits=1),
+    *pushing("bare connection", "sink", "connection", with_go=True),
+    *pushing("worker with payloads built from state", "sink", "payloads", ratio_at_most(1.3), rate=False),
+    Row("dispatch", "the same, with the events that made them due", SINK, "payloads", "cpuSecondsPerMillionPushesWithEvents",
+        "CPU-s a million pushes", digits=2),
+    Row("dispatch", "h2load", SINK, "h2load", "cpuSecondsPerMillionPushes", "CPU-s a million pushes", digits=2),
+    Row("dispatch", "", SINK, "h2load", "pushesPerSecond", "pushes/s"),
+    Row("dispatch", "", SINK, "h2load", "serverCPUSecondsPerMillionPushes", "CPU-s a million at the server", digits=2),
+    *pushing("the Go worker, one processor", "sink", "go"),
+    *pushing("the Go worker, both processors", "sink", "go, unrestricted"),
+    *pushing("dispatch on the complete server, worker", "serve", "worker", with_go=True),
+    *pushing("bare connection", "serve", "connection", with_go=True),
+    *pushing("the Go worker, one processor", "serve", "go"),
+    Row("path", "whole path, 1 % sent", FEW_SENT, "waypulse", "eventsPerSecond", "M events/s", 1e-6, 2, target=at_least(1)),
+    Row("path", "", FEW_SENT, "waypulse", "cpuMicrosecondsPerEvent", "CPU-µs an event", digits=2),
+    Row("path", "whole path, every event sent", ALL_SENT, "waypulse", "pushesPerSecond", "pushes/s", target=at_least(100_000)),
+    Row("path", "", ALL_SENT, "waypulse", "cpuMicrosecondsPerEvent", "CPU-µs an event", digits=2),
+    Row("path", "", ALL_SENT, "waypulse", "serverCPUMicrosecondsPerPush", "CPU-µs a push at the server", digits=2),
+]
