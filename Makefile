@@ -38,10 +38,11 @@ release: dependencies-build
 
 ## Measures what benchmarks/README.md states and writes it there; ONLY=decode (or another part, or thresholds) measures that and writes nothing
 ONLY =
+ROUNDS = 5
 bench: dependencies-bench swift-found
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
 	$(GO_BUILD) -o .build/rivals/go-worker ./benchmarks/rivals/go
-	$(if $(filter thresholds,$(ONLY)),,$(PYTHON) benchmarks/run $(if $(ONLY),--only $(ONLY),--write-page))
+	$(if $(filter thresholds,$(ONLY)),,$(PYTHON) benchmarks/run --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY),--write-page))
 	$(if $(filter-out thresholds,$(ONLY)),,$(PYTHON) benchmarks/thresholds)
 
 ## Holds allocations and instructions an event and a push to benchmarks/thresholds.json; WRITE=1 allows what is found

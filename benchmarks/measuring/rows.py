@@ -138,6 +138,7 @@ ROWS = [
     Row("urgent", "p99.9", URGENT, "waypulse", "urgentP999Microseconds", "µs"),
     Row("urgent", "latest", URGENT, "waypulse", "urgentMaximumMicroseconds", "µs"),
     Row("urgent", "", URGENT, "waypulse", "positionsPerSecond", "positions/s taken"),
+    Row("urgent", "", URGENT, "waypulse", "feederLatenessMedianMicroseconds", "µs late woke the events' writer, not counted"),
     Row("urgent", "", URGENT, "waypulse", "laneAndWorkerCores", "cores used by lane and worker", digits=2),
     Row("urgent", "", URGENT, "waypulse", "feederAndServerCores", "cores used by the events' writer and the sink", digits=2),
     Row("instruments", "instruments, of an event's cost", COUNTED, "waypulse", "percentOfAnEvent", "%", digits=2,

@@ -7,6 +7,8 @@ import Synchronization
 final class EventFeeder: Sendable {
     struct Round: Sendable {
         var urgent: [EventSchedule.Urgent] = []
+        /// By which this thread woke late for an urgent event, nanoseconds; these do not count.
+        var lateness: [Int64] = []
         var positions = 0
         var wallNanoseconds: Int64 = 0
         /// The most by which a write came after its time.
@@ -79,8 +81,10 @@ final class EventFeeder: Sendable {
             let due = next < round.urgent.count ? round.urgent[next].dueNanoseconds : .max
             // What is due by now, all of it; the positions of a tick come in one piece.
             tick = min(tick + Self.tickNanoseconds, due, end)
+            let isHeldUp = Clock.monotonic() > tick
             let line = due == tick ? schedule.line(round.urgent[next], milliseconds: milliseconds(at: due)) : nil
             sleep(until: tick)
+            let arrival = Clock.monotonic()
             while begin + Int64(Double(round.positions) * interval) < tick {
                 let event = firstPosition + round.positions
                 // A walk over all activities that jumps through memory, so that each has its turn at an even rate.
@@ -91,6 +95,9 @@ final class EventFeeder: Sendable {
             }
             if let line {
                 writer.add(line)
+                // This thread's own late waking is no lateness of the lane's. But where a full pipe has held it up, the event was there.
+                round.lateness.append(isHeldUp ? 0 : arrival - tick)
+                if !isHeldUp { round.urgent[next].dueNanoseconds = arrival }
                 next += 1
             }
             writer.flush()

@@ -9,7 +9,8 @@ import Streams
 
 /// How late urgent updates are while positions pour in: an open loop. Positions, all inside their deadbands, and urgent statuses at random
 /// times come to standard input at the times at which they are due, whether or not the lane keeps up; what is measured is from the time
-/// at which a status was due, not from when it could be written, to the end of the write that brought its request to the socket.
+/// at which a status arrived, to the end of the write that brought its request to the socket. Where the lane does not keep up, and the pipe
+/// is full, it arrived when it was due.
 ///
 /// Lane, worker, the sink and the one who writes the events have a thread each, on whatever cores there are.
 enum UrgentBenchmark {
@@ -76,6 +77,7 @@ enum UrgentBenchmark {
                 "urgentMaximumMicroseconds": microseconds(1),
                 "urgentUpdates": Double(delays.count),
                 "positionsPerSecond": Double(round.positions) / seconds,
+                "feederLatenessMedianMicroseconds": Double(round.lateness.sorted()[round.lateness.count / 2]) / 1_000,
                 "feederLagMaximumMicroseconds": Double(round.lagNanoseconds) / 1_000,
                 "laneAndWorkerCores": Double(round.processCPU - others) / Double(round.wallNanoseconds),
                 "feederAndServerCores": Double(others) / Double(round.wallNanoseconds),
