@@ -59,11 +59,11 @@ final class ConnectionPool: ClientHandler {
 
     // MARK: Requests
 
-    func submit(_ job: Job) {
+    func submit(_ job: Job, body: UnsafeRawBufferPointer) {
         guard let member = freest else { return core.giveBack(job) }
         do throws(CredentialFault) {
             let bearer = try currentBearer()
-            request.write(job, bearer: bearer)
+            request.write(job, body: body, bearer: bearer)
             let now = core.loop.nowMilliseconds
             let isTaken = member.connection.submit(
                 request.buffer, tag: job.identifier,

@@ -14,7 +14,7 @@ struct PushRequest: ~Copyable {
         topic = settings.topic
     }
 
-    mutating func write(_ job: borrowing Job, bearer: ProviderToken.Bearer) {
+    mutating func write(_ job: borrowing Job, body: UnsafeRawBufferPointer, bearer: ProviderToken.Bearer) {
         buffer.reset(template(bearer))
         withUnsafeTemporaryAllocation(byteCount: PushHeaders.longestPathBytes, alignment: 8) { path in
             let length = job.headers.writePath(into: path)
@@ -26,7 +26,7 @@ struct PushRequest: ~Copyable {
             job.headers.writeIdentifier(into: identifier)
             buffer.add("apns-id", UnsafeRawBufferPointer(identifier), indexing: .neverIndexed)
         }
-        buffer.setBody(job.body)
+        buffer.setBody(body)
     }
 
     private mutating func template(_ bearer: ProviderToken.Bearer) -> RequestTemplate {
