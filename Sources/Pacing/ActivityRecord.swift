@@ -230,144 +230,20 @@ struct ActivityRecord {
         nonmutating set { if newValue != nil || hasRenewal { renewal.alert = newValue } }
     }
 
-    // What waits.
+    // Where it lies.
 
-    var waiting: Contributions {
-        get { pendingIfAny?.waiting ?? Contributions() }
-        nonmutating _modify { yield &pending.waiting }
-    }
-
-    var waitingIsUrgent: Bool {
-        get { self[.waitingIsUrgent] }
-        nonmutating set { self[.waitingIsUrgent] = newValue }
-    }
-
-    var waitingThresholdMeters: Double {
-        get { pendingIfAny?.thresholdMeters ?? .infinity }
-        nonmutating set { pending.thresholdMeters = newValue }
-    }
-
-    var gateOpensAtMilliseconds: Int64? {
-        get { pendingIfAny?.gateOpensAtMilliseconds }
-        nonmutating set { if newValue != nil || hasPending { pending.gateOpensAtMilliseconds = newValue } }
-    }
-
-    var readySinceMilliseconds: Int64 {
-        get { pendingIfAny?.readySinceMilliseconds ?? 0 }
-        nonmutating set { pending.readySinceMilliseconds = newValue }
-    }
-
-    var alert: Alert? {
-        get { pendingIfAny?.alert }
-        nonmutating set { if newValue != nil || hasPending { pending.alert = newValue } }
-    }
-
-    var dismissal: Dismissal? {
-        get { pendingIfAny?.dismissal }
-        nonmutating set { if newValue != nil || hasPending { pending.dismissal = newValue } }
-    }
-
-    var flight: Flight? {
-        get { pendingIfAny?.flight }
-        nonmutating set { if newValue != nil || hasPending { pending.flight = newValue } }
-    }
-
-    var held: HeldPosition? {
-        get { pendingIfAny?.held }
-        nonmutating set { if newValue != nil || hasPending { pending.held = newValue } }
-    }
-
-    /// The target that the provider called dead, until another takes its place.
-    var goneTarget: PushTarget? {
-        get { pendingIfAny?.goneTarget }
-        nonmutating set { if newValue != nil || hasPending { pending.goneTarget = newValue } }
-    }
-
-    var isStarting: Bool {
-        get { self[.isStarting] }
-        nonmutating set { self[.isStarting] = newValue }
-    }
-
-    var isEnding: Bool {
-        get { self[.isEnding] }
-        nonmutating set { self[.isEnding] = newValue }
-    }
-
-    var isRetargeting: Bool {
-        get { self[.isRetargeting] }
-        nonmutating set { self[.isRetargeting] = newValue }
-    }
-}
-
-extension ActivityRecord {
-    /// Gives back the memory of what is as at the beginning again.
-    ///
-    /// - Precondition: no update waits.
-    func shed() {
-        guard let extras = stored.pointee.extras else { return }
-        if extras.pending?.isEmpty == true { extras.pending = nil }
-        if extras.renewal?.isEmpty == true { extras.renewal = nil }
-        if extras.isEmpty { stored.pointee.extras = nil }
-    }
-
-    /// Nobody is told anything more in this life.
-    func forgetTruth() {
-        latestContent = ContentState()
-        shownContent = ContentState()
-        difference = nil
-        setFields = []
-        attributes = nil
-        relevanceScore = nil
-        dismissal = nil
-        goneTarget = nil
-        renewalStartToken = nil
-        renewalAlert = nil
-        stored.pointee.extras?.motion = nil
-    }
-
-    /// Empties all that belongs to one life; sequence, timestamp, bucket, event ids and known targets go on.
-    ///
-    /// - Precondition: nothing waits.
-    func beginNewLife() {
-        target = nil
-        let former = stored.pointee
-        stored.pointee = StoredRecord(bucket: former.bucket)
-        stored.pointee.sequence = former.sequence
-        stored.pointee.lastTimestampSeconds = former.lastTimestampSeconds
-        stored.pointee.subject = former.subject
-        let extras = ActivityExtras()
-        extras.life = (former.extras?.life ?? 0) + 1
-        extras.knownTargets = former.extras?.knownTargets ?? KnownTargets()
-        // An answer for the former life may be on its way.
-        if let flight = former.extras?.pending?.flight {
-            let pending = PendingUpdate()
-            pending.flight = flight
-            extras.pending = pending
-        }
-        stored.pointee.extras = extras
-    }
-
-    private subscript(flag: StoredRecord.Flags) -> Bool {
+    subscript(flag: StoredRecord.Flags) -> Bool {
         get { stored.pointee.flags.contains(flag) }
         nonmutating set {
             if newValue { stored.pointee.flags.insert(flag) } else { stored.pointee.flags.remove(flag) }
         }
     }
 
-    private var extras: ActivityExtras {
+    var extras: ActivityExtras {
         if let extras = stored.pointee.extras { return extras }
         let extras = ActivityExtras()
         stored.pointee.extras = extras
         return extras
-    }
-
-    private var pendingIfAny: PendingUpdate? { stored.pointee.extras?.pending }
-    private var hasPending: Bool { pendingIfAny != nil }
-    private var pending: PendingUpdate {
-        if let pending = pendingIfAny { return pending }
-        let pending = PendingUpdate()
-        extras.pending = pending
-        return pending
     }
 
     private var hasRenewal: Bool { stored.pointee.extras?.renewal != nil }
