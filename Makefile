@@ -11,7 +11,7 @@ PYTHON = /usr/bin/python3
 # The rival in Go uses Debian's sources of golang.org/x/net, and no network.
 GO_BUILD = GO111MODULE=off GOFLAGS= GOPATH=/usr/share/gocode go build
 
-.PHONY: demo test build release bench fuzz simulate plan-model format lint check-scripts defects fresh-machine clean
+.PHONY: demo test build release bench thresholds fuzz simulate plan-model format lint check-scripts defects fresh-machine clean
 
 ## A few hundred deliveries through everything, over TLS to the bundled simulator, in about half a minute
 demo: release
@@ -24,6 +24,9 @@ test: lint check-scripts build release
 	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
 	Tests/Scripts/check_plan_model .build/release/waypulse
+	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(PYTHON) Tests/Scripts/test_sink.py .build/release/waypulse-bench
+	$(PYTHON) benchmarks/thresholds --allocations
 
 ## Debug build, warnings are errors
 build: dependencies-build
@@ -33,12 +36,20 @@ build: dependencies-build
 release: dependencies-build
 	$(SWIFT) build $(RELEASE) --product waypulse
 
-## Measures what benchmarks/README.md states and writes it there; ONLY=decode (pacing, lane, dispatch, path) measures that and writes nothing
+## Measures what benchmarks/README.md states and writes it there; ONLY=decode (or another part, or thresholds) measures that and writes nothing
 ONLY =
+ROUNDS = 5
 bench: dependencies-bench swift-found
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
 	$(GO_BUILD) -o .build/rivals/go-worker ./benchmarks/rivals/go
-	$(PYTHON) benchmarks/run $(if $(ONLY),--only $(ONLY),--write-page)
+	$(if $(filter thresholds,$(ONLY)),,$(PYTHON) benchmarks/run --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY),--write-page))
+	$(if $(filter-out thresholds,$(ONLY)),,$(PYTHON) benchmarks/thresholds)
+
+## Holds allocations and instructions an event and a push to benchmarks/thresholds.json; WRITE=1 allows what is found
+WRITE =
+thresholds: dependencies-bench swift-found
+	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(PYTHON) benchmarks/thresholds $(if $(WRITE),--write)
 
 ## Fuzzes the decoder with MESSAGES messages, drawn from SEED on
 MESSAGES = 20000000
@@ -66,6 +77,7 @@ lint: dependencies-test swift-found
 ## The checks that can fail are shown to fail
 check-scripts: dependencies-test
 	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern test_scripts.py
+	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern test_benchmarks.py
 
 ## Plants defects in a copy of the sources and expects the demo to find each
 defects: dependencies-test swift-found

@@ -15,13 +15,14 @@ let package = Package(
         systemLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
         systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         .target(name: "CLinux"),
+        .target(name: "CMemory"),
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     ]
         + module("Instruments")
         + module("Configuration", imports: ["CYaml"])
         + module("Telemetry", imports: ["CSimdjson", "CMath"])
-        + module("Pacing", imports: ["Telemetry"])
+        + module("Pacing", imports: ["Telemetry", "CMemory"])
         + module("LiveActivities", imports: ["Telemetry"])
         + module("Flow", imports: ["Pacing", "LiveActivities", "Telemetry"])
         + module("HTTP2", imports: ["CNghttp2", "COpenSSL", "CLinux", "Instruments"])

@@ -2,10 +2,12 @@
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 
 #include "CBenchmarks.h"
 
 void cbenchmarks_give_back_memory(void) { malloc_trim(0); }
+void cbenchmarks_sleep_exactly(void) { prctl(PR_SET_TIMERSLACK, 1); }
 
 // The program's own malloc comes before glibc's, counts, and hands on to it. A sanitizer brings its own.
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)

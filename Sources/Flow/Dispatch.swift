@@ -3,7 +3,9 @@ import Pacing
 import Telemetry
 
 /// A push that is to leave now. Its body is written into the buffer that the caller gave.
-public struct Dispatch: Sendable {
+///
+/// A class, because an update counts a dozen references: so it is passed on for one.
+public final class Dispatch: Sendable {
     public let identifier: UInt64
     /// The worker's side that it is for.
     public let link: Int
@@ -13,6 +15,24 @@ public struct Dispatch: Sendable {
     public let headers: PushHeaders?
     /// Fields left out of the content-state to make it fit.
     public let shed: [FieldPath]
+    let shard: Int
+    let permit: Breaker.Permit
+    let tries: Tries
+
+    init(
+        identifier: UInt64, link: Int, pool: Int, update: Update, headers: PushHeaders?, shed: [FieldPath], shard: Int,
+        permit: Breaker.Permit, tries: Tries
+    ) {
+        self.identifier = identifier
+        self.link = link
+        self.pool = pool
+        self.update = update
+        self.headers = headers
+        self.shed = shed
+        self.shard = shard
+        self.permit = permit
+        self.tries = tries
+    }
 }
 
 /// What a worker reports of a dispatch.
@@ -37,7 +57,7 @@ public struct Completion: Sendable {
         case unsent
     }
 
-    public let update: Update
+    public let dispatch: Dispatch
     public let fate: Fate
     /// What the provider named, nil where it said nothing.
     public let reason: APNsReason?
@@ -45,6 +65,8 @@ public struct Completion: Sendable {
     public let breaker: Breaker.Change?
     /// Tokens of this pool are refused so often that the configuration is to blame.
     public let isSuspicionAlarming: Bool
+
+    @inlinable public var update: Update { dispatch.update }
 }
 
 /// An update that never became a push, since a phone or APNs would not have taken it.

@@ -10,15 +10,15 @@ extension Lane {
 
     /// The answer to a dispatch. Each identifier is completed once; a second time, or an unknown one, gives nil and changes nothing.
     public func complete(_ identifier: UInt64, _ outcome: DispatchOutcome, at moment: Moment) -> Completion? {
-        guard let flight = inFlight.removeValue(forKey: identifier) else { return nil }
-        let pool = flight.update.pool
-        pools[pool].release(link: flight.link)
+        guard let flight = inFlight.remove(identifier) else { return nil }
+        hasNews = true
+        pools[flight.pool].release(link: flight.link)
         switch outcome {
         case .unsent:
             _ = record(.none, of: flight, at: moment)
             shards[flight.shard].settle(flight.update.ticket, .unsent, at: moment.pacing)
             return Completion(
-                update: flight.update, fate: .unsent, reason: nil, alarm: nil, breaker: nil, isSuspicionAlarming: false)
+                dispatch: flight, fate: .unsent, reason: nil, alarm: nil, breaker: nil, isSuspicionAlarming: false)
         case .answered(let answer, let ageSeconds):
             let reaction = settings.reactions.reaction(
                 to: answer, of: attempt(flight, providerTokenAgeSeconds: ageSeconds))
@@ -30,63 +30,59 @@ extension Lane {
         }
     }
 
-    private func attempt(_ flight: InFlight, providerTokenAgeSeconds: Int64) -> Attempt {
-        let update = flight.update
-        let event: Push.Event =
-            switch update.kind {
-            case .start: .start
-            case .update: .update
-            case .end: .end
-            }
-        return Attempt(
-            event: event, serverErrors: flight.tries.serverErrors, unknownOutcomes: flight.tries.unknownOutcomes,
-            connectionRefusals: flight.tries.connectionRefusals, throttles: throttles[update.activityIdentifier] ?? 0,
-            usualIntervalMilliseconds: settings.shard.pacing(attributesType: update.attributesType)
-                .minIntervalMilliseconds,
+    private func attempt(_ flight: Dispatch, providerTokenAgeSeconds: Int64) -> Attempt {
+        Attempt(
+            event: flight.update.kind.event, serverErrors: flight.tries.serverErrors,
+            unknownOutcomes: flight.tries.unknownOutcomes, connectionRefusals: flight.tries.connectionRefusals,
+            throttles: throttles.isEmpty ? 0 : throttles[flight.update.activityIdentifier] ?? 0,
+            usualIntervalMilliseconds: settings.shard.minIntervalMilliseconds(
+                attributesType: flight.update.attributesType),
             providerTokenAgeSeconds: providerTokenAgeSeconds, random: random.next())
     }
 
     private func record(
-        _ evidence: Breaker.Evidence, of flight: InFlight, leastPauseMilliseconds: Int64 = 0, at moment: Moment
+        _ evidence: Breaker.Evidence, of flight: Dispatch, leastPauseMilliseconds: Int64 = 0, at moment: Moment
     ) -> Breaker.Change? {
-        pools[flight.update.pool].breaker.record(
+        pools[flight.pool].breaker.record(
             evidence, permit: flight.permit, atMilliseconds: moment.realMilliseconds, random: random.next(),
             leastPauseMilliseconds: leastPauseMilliseconds)
     }
 
     private func perform(
-        _ reaction: Reaction, on flight: InFlight, reason: APNsReason?, at moment: Moment
+        _ reaction: Reaction, on flight: Dispatch, reason: APNsReason?, at moment: Moment
     ) -> Completion {
-        let update = flight.update
         let change = record(
             reaction.evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
         if reaction.counts == .throttle {
-            throttles[update.activityIdentifier, default: 0] += 1
-        } else if reaction.update == .accepted || reaction.update == .refused || reaction.update == .targetGone {
-            throttles[update.activityIdentifier] = nil
+            throttles[flight.update.activityIdentifier, default: 0] += 1
+        } else if !throttles.isEmpty,
+            reaction.update == .accepted || reaction.update == .refused || reaction.update == .targetGone
+        {
+            throttles[flight.update.activityIdentifier] = nil
         }
         let fate = settle(flight, reaction, at: moment)
         return Completion(
-            update: update, fate: fate, reason: reason, alarm: reaction.alarm, breaker: change,
-            isSuspicionAlarming: reaction.token == .suspect && pools[update.pool].suspicion.isAlarming)
+            dispatch: flight, fate: fate, reason: reason, alarm: reaction.alarm, breaker: change,
+            isSuspicionAlarming: reaction.token == .suspect && pools[flight.pool].suspicion.isAlarming)
     }
 
-    private func settle(_ flight: InFlight, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
-        let update = flight.update
+    private func settle(_ flight: Dispatch, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
+        let ticket = flight.update.ticket
         let shard = shards[flight.shard]
         switch reaction.update {
         case .accepted:
-            pools[update.pool].tokenAccepted(update.target.deviceToken)
-            shard.settle(update.ticket, .accepted, at: moment.pacing)
+            pools[flight.pool].accepted(flight.update.target)
+            shard.settle(ticket, .accepted, at: moment.pacing)
             return .accepted
         case .refused:
-            let mayForget = reaction.token == .suspect && pools[update.pool].tokenRefused(update.target.deviceToken)
-            shard.settle(update.ticket, mayForget ? .targetGone : .refused, at: moment.pacing)
+            let mayForget =
+                reaction.token == .suspect && pools[flight.pool].tokenRefused(flight.update.target.deviceToken)
+            shard.settle(ticket, mayForget ? .targetGone : .refused, at: moment.pacing)
             return mayForget ? .targetGone : .refused
         case .targetGone:
             return settleGone(flight, reaction, at: moment)
         case .startUnknown:
-            shard.settle(update.ticket, .unknownStart, at: moment.pacing)
+            shard.settle(ticket, .unknownStart, at: moment.pacing)
             return .startUnknown
         case .awaitCredential:
             // The pool's breaker is open: it decides when, so nothing is waited for here.
@@ -102,7 +98,7 @@ extension Lane {
     }
 
     /// A 410 speaks of the time before it: a token that the app has reported since is alive, and its state is tried again later.
-    private func settleGone(_ flight: InFlight, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
+    private func settleGone(_ flight: Dispatch, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
         let update = flight.update
         var goneAtMilliseconds: Int64?
         if case .gone(let milliseconds) = reaction.token { goneAtMilliseconds = milliseconds }
@@ -126,16 +122,16 @@ extension Lane {
     }
 
     private func hold(
-        _ flight: InFlight, milliseconds: Int64, holdsNewer: Bool, after reaction: Reaction, at moment: Moment
+        _ flight: Dispatch, milliseconds: Int64, holdsNewer: Bool, after reaction: Reaction, at moment: Moment
     ) {
         var tries = flight.tries
         tries.count(reaction)
-        let update = flight.update
-        shards[flight.shard].settle(update.ticket, .retry(holdsNewer: holdsNewer), at: moment.pacing)
-        pools[update.pool].retries.add(
+        let ticket = flight.update.ticket
+        shards[flight.shard].settle(ticket, .retry(holdsNewer: holdsNewer), at: moment.pacing)
+        pools[flight.pool].retries.add(
             RetryQueue.Waiting(
-                ticket: update.ticket, shard: flight.shard, isUrgent: update.isUrgent, tries: tries,
-                notBeforeMilliseconds: moment.realMilliseconds + milliseconds, order: nextIdentifier))
-        nextIdentifier += 1
+                ticket: ticket, shard: flight.shard, isUrgent: flight.update.isUrgent, tries: tries,
+                notBeforeMilliseconds: moment.realMilliseconds + milliseconds, order: nextRetryOrder))
+        nextRetryOrder += 1
     }
 }

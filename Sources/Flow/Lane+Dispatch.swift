@@ -14,6 +14,7 @@ extension Lane {
         for step in 0..<count {
             if let dispatch = next(pool: (first + step) % count, at: moment, body: &body) { return dispatch }
         }
+        hasNews = false
         return nil
     }
 
@@ -41,11 +42,11 @@ extension Lane {
             }
             pools[pool].links[place].outstanding += 1
             let link = pools[pool].links[place].index
-            let identifier = nextIdentifier
-            nextIdentifier += 1
-            inFlight[identifier] = InFlight(update: update, shard: shard, link: link, permit: permit, tries: tries)
-            return Dispatch(
-                identifier: identifier, link: link, pool: pool, update: update, headers: headers, shed: info.shed)
+            return inFlight.add { identifier in
+                Dispatch(
+                    identifier: identifier, link: link, pool: pool, update: update, headers: headers, shed: info.shed,
+                    shard: shard, permit: permit, tries: tries)
+            }
         }
         return nil
     }
@@ -81,15 +82,14 @@ extension Lane {
             let info = try PayloadWriter.write(
                 push(update), settings.types[update.attributesType], into: &body)
             guard let token = update.target.deviceToken else { return (nil, info) }
-            let staleAfterMilliseconds = settings.shard.pacing(attributesType: update.attributesType)
-                .staleAfterMilliseconds
             let storage: PushHeaders.Storage = update.kind == .end ? .end : update.isUrgent ? .urgent : .routine
             let headers = PushHeaders(
                 token: token, apnsIdentifier: (update.apnsIdentifier.high, update.apnsIdentifier.low),
                 priority: UInt8(update.priority),
                 expirationSeconds: PushHeaders.expirationSeconds(
                     storage, sentAtSeconds: moment.pacing.wallMilliseconds / 1_000,
-                    staleAfterSeconds: staleAfterMilliseconds / 1_000))
+                    staleAfterSeconds: settings.shard.staleAfterMilliseconds(attributesType: update.attributesType)
+                        / 1_000))
             return (headers, info)
         } catch {
             refuse(update, shard: shard, name: error.name, error.explanation, at: moment)
@@ -103,14 +103,8 @@ extension Lane {
     }
 
     private func push(_ update: Update) -> Push {
-        let event: Push.Event =
-            switch update.kind {
-            case .start: .start
-            case .update: .update
-            case .end: .end
-            }
-        return Push(
-            event: event, medium: update.target.isChannel ? .broadcast : .device,
+        Push(
+            event: update.kind.event, medium: update.target.isChannel ? .broadcast : .device,
             activityIdentifier: update.activityIdentifier, attributesType: update.attributesType,
             attributes: update.attributes, timestampSeconds: update.timestampSeconds, contentState: update.contentState,
             staleDateSeconds: update.staleDateSeconds, dismissal: update.dismissal,
@@ -123,6 +117,16 @@ extension Ready {
     func leavesBefore(_ other: Ready) -> Bool {
         if isUrgent != other.isUrgent { return isUrgent }
         return (sinceMilliseconds, order) < (other.sinceMilliseconds, other.order)
+    }
+}
+
+extension Update.Kind {
+    var event: Push.Event {
+        switch self {
+        case .start: .start
+        case .update: .update
+        case .end: .end
+        }
     }
 }
 
@@ -140,7 +144,13 @@ extension PushTarget {
 }
 
 extension ShardSettings {
-    func pacing(attributesType: String?) -> PacingSettings {
-        attributesType.flatMap { byAttributesType[$0] } ?? self.default
+    func staleAfterMilliseconds(attributesType: String?) -> Int64 {
+        guard let attributesType, !byAttributesType.isEmpty else { return self.default.staleAfterMilliseconds }
+        return byAttributesType[attributesType]?.staleAfterMilliseconds ?? self.default.staleAfterMilliseconds
+    }
+
+    func minIntervalMilliseconds(attributesType: String?) -> Int64 {
+        guard let attributesType, !byAttributesType.isEmpty else { return self.default.minIntervalMilliseconds }
+        return byAttributesType[attributesType]?.minIntervalMilliseconds ?? self.default.minIntervalMilliseconds
     }
 }

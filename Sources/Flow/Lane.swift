@@ -22,28 +22,26 @@ public struct LaneSettings: Sendable {
 /// The core of one lane: events, time, free streams and answers go in; pushes come out, only when a stream is free and bound to the
 /// newest truth at that moment. It has no thread, no clock and no socket: its owner calls it, one call at a time.
 public final class Lane {
+    // Nothing calls back into a lane, so no two accesses can meet; the check costs a hundred instructions each.
     public let settings: LaneSettings
-    var shards: [Shard] = []
+    @exclusivity(unchecked) var shards: [Shard] = []
     private var shardOfPartition: [Int32: Int] = [:]
-    var pools: [Pool]
+    /// Records of one partition come in a row.
+    @exclusivity(unchecked) private var newestPartition: (partition: Int32, shard: Int)?
+    @exclusivity(unchecked) var pools: [Pool]
     private var poolOfLink: [Int] = []
-    var inFlight: [UInt64: InFlight] = [:]
-    var unpushable: [Unpushable] = []
+    @exclusivity(unchecked) var inFlight = FlightTable()
+    @exclusivity(unchecked) var unpushable: [Unpushable] = []
     /// 429 in a row, by activity: a target that is throttled stays so across its updates.
-    var throttles: [String: Int] = [:]
-    var random: SplitMix
-    var nextIdentifier: UInt64 = 1
+    @exclusivity(unchecked) var throttles: [String: Int] = [:]
+    @exclusivity(unchecked) var random: SplitMix
+    /// Of retries, in the order in which they were held.
+    var nextRetryOrder: UInt64 = 1
     private var nextPool = 0
+    /// Whether something came since `next` had nothing that may let an update leave; passing time may as well, and is not counted here.
+    public internal(set) var hasNews = true
     /// While draining only what is urgent leaves; the rest is left to the next owner.
     public var isDraining = false
-
-    struct InFlight {
-        let update: Update
-        let shard: Int
-        let link: Int
-        let permit: Breaker.Permit
-        let tries: Tries
-    }
 
     public init(settings: LaneSettings) {
         self.settings = settings
@@ -66,13 +64,29 @@ public final class Lane {
         let pool = poolOfLink[link]
         guard let place = pools[pool].links.firstIndex(where: { $0.index == link }) else { return }
         pools[pool].links[place].streams = streams
+        hasNews = true
     }
 
     // MARK: Events and time
 
     /// - Returns: what the caller has to dead-letter.
     public func apply(_ event: Event, partition: Int32, offset: Int64, at moment: Moment) -> ApplyFaults {
-        shards[shard(of: partition)].apply(event, offset: offset, at: moment.pacing)
+        let shard = shards[shard(of: partition)]
+        let faults = shard.apply(event, offset: offset, at: moment.pacing)
+        if !hasNews { hasNews = pools.indices.contains { shard.ready(pool: $0) != nil } }
+        return faults
+    }
+
+    /// Starts to load what applying a batch of events to one partition will read, some dozens at most. It changes nothing but how long
+    /// `apply` takes.
+    public func prefetch(_ count: Int, partition: Int32, identifier: (Int) -> UnsafeRawBufferPointer) {
+        let shard = shards[shard(of: partition)]
+        withUnsafeTemporaryAllocation(of: Shard.Place.self, capacity: count) { places in
+            for index in 0..<count {
+                places.initializeElement(at: index, to: shard.prefetchSlot(of: identifier(index)))
+            }
+            for index in 0..<count { shard.prefetchState(at: places[index]) }
+        }
     }
 
     /// A record that the decoder refused.
@@ -81,36 +95,45 @@ public final class Lane {
     }
 
     private func shard(of partition: Int32) -> Int {
-        if let index = shardOfPartition[partition] { return index }
-        shards.append(Shard(settings: settings.shard))
-        shardOfPartition[partition] = shards.count - 1
-        return shards.count - 1
+        if let newestPartition, newestPartition.partition == partition { return newestPartition.shard }
+        let index = shardOfPartition[partition] ?? shards.count
+        if index == shards.count {
+            shards.append(Shard(settings: settings.shard))
+            shardOfPartition[partition] = index
+        }
+        newestPartition = (partition, index)
+        return index
     }
 
     /// When `fire` is to be called next, on pacing's clock.
     public var nextPacingDueMilliseconds: Int64? {
-        shards.lazy.compactMap(\.nextDueMilliseconds).min()
+        var earliest: Int64?
+        for shard in shards {
+            if let due = shard.nextDueMilliseconds { earliest = min(earliest ?? due, due) }
+        }
+        return earliest
     }
 
     /// When `next` is worth another try for time alone, on the real clock: a retry or a probe will be due. What was due by `now` waits for
     /// something else, such as a free stream or an update to probe with, and time does not bring that.
     public func nextRealDueMilliseconds(after now: Int64) -> Int64? {
-        var earliest: Int64?
-        for pool in pools {
-            for due in [pool.retries.nextDueMilliseconds, pool.breaker.nextProbeMilliseconds] {
-                if let due, due > now { earliest = min(earliest ?? due, due) }
-            }
+        var earliest = Int64.max
+        for index in pools.indices {
+            if let due = pools[index].retries.nextDueMilliseconds, due > now { earliest = min(earliest, due) }
+            if let due = pools[index].breaker.nextProbeMilliseconds, due > now { earliest = min(earliest, due) }
         }
-        return earliest
+        return earliest == .max ? nil : earliest
     }
 
     /// Fires the timers that are due.
     public func fire(at moment: Moment) {
+        hasNews = true
         for shard in shards { shard.fire(at: moment.pacing) }
     }
 
     /// The end of a recording.
     public func finish(at moment: Moment) {
+        hasNews = true
         for shard in shards { shard.finish(at: moment.pacing) }
     }
 
@@ -156,6 +179,8 @@ public final class Lane {
         inFlight.isEmpty && nextPacingDueMilliseconds == nil && !hasReady()
             && shards.allSatisfy { $0.statistics.unsettledUpdates == 0 }
     }
+
+    public var hasUnpushable: Bool { !unpushable.isEmpty }
 
     /// The updates refused before they became pushes since the last call.
     public func takeUnpushable() -> [Unpushable] {

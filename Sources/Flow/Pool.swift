@@ -1,4 +1,5 @@
 import LiveActivities
+import Pacing
 import Telemetry
 
 /// What belongs to one provider, team and environment: the streams that are free for it, and whether it may send at all.
@@ -39,9 +40,9 @@ struct Pool {
         links[place].outstanding -= 1
     }
 
-    mutating func tokenAccepted(_ token: PushToken?) {
+    mutating func accepted(_ target: PushTarget) {
         suspicion.recordAccepted()
-        if let token, !suspects.isEmpty { suspects[token] = nil }
+        if !suspects.isEmpty, let token = target.deviceToken { suspects[token] = nil }
     }
 
     /// - Returns: whether the token may be forgotten.

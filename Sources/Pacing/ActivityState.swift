@@ -32,7 +32,7 @@ struct Fix {
     }
 }
 
-/// What the position path touches of an activity: flat, at most two cache lines, no reference counted by it.
+/// What the position path touches of an activity: flat, two cache lines, nothing counted by reference.
 struct ActivityState {
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -51,73 +51,51 @@ struct ActivityState {
         static let hasTimer = Flags(rawValue: 1 << 7)
     }
 
+    // One line: where it is, and what it has heard.
     /// The newest position taken, and what the phone was last told.
     var latest = Fix.none
     var shown = Fix.none
-    /// Event time of `latest`; `Int64.min` for none.
-    var latestTimestampMilliseconds = Int64.min
+    private var latestTimestamp = Int48.min
+    var rules: UInt16 = 0
     /// The largest source offset applied; −1 for none.
     var lastOffset: Int64 = -1
-    /// From here on refresh and the stale rule may give a reason; until then a position inside the deadband cannot.
-    var quietUntilMilliseconds = Int64.max
-    var timerDueMilliseconds = Int64.max
-    var startOrder: UInt64 = 0
-    /// Owned: released when the activity leaves memory. Nil for a free slot.
-    var record: Unmanaged<ActivityRecord>?
+
+    // The other: who it is, and what time will do.
+    /// None for a free slot.
+    var identifier = StoredIdentifier.none
+    var flags: Flags = []
+    private var quietUntil = Int48.max
+    private var timerDue = Int48.max
+    private var startOrderBits = Int48(0)
+    var pool: UInt16 = 0
+    var timerSlot: UInt16 = 0
+    /// Of a free slot: the next one.
     var timerNext = ActivitySlab.noIndex
     var timerPrevious = ActivitySlab.noIndex
     var readyNext = ActivitySlab.noIndex
     var readyPrevious = ActivitySlab.noIndex
-    var rules: UInt16 = 0
-    var pool: UInt16 = 0
-    var timerSlot: UInt16 = 0
-    var flags: Flags = []
 }
 
-/// All activity states of a shard, addressed by a 32-bit index that stays while the activity lives.
-struct ActivitySlab: ~Copyable {
-    static let noIndex = UInt32.max
-
-    private(set) var states: UnsafeMutablePointer<ActivityState>
-    private var capacity = 16
-    private var used = 0
-    private var free: [UInt32] = []
-
-    init() {
-        states = .allocate(capacity: capacity)
+extension ActivityState {
+    /// Event time of `latest`; `Int64.min` for none.
+    var latestTimestampMilliseconds: Int64 {
+        get { latestTimestamp.value }
+        set { latestTimestamp = Int48(newValue) }
     }
 
-    deinit {
-        for index in 0..<used { states[index].record?.release() }
-        states.deallocate()
+    /// From here on refresh and the stale rule may give a reason; until then a position inside the deadband cannot.
+    var quietUntilMilliseconds: Int64 {
+        get { quietUntil.value }
+        set { quietUntil = Int48(newValue) }
     }
 
-    var byteCount: Int { capacity * MemoryLayout<ActivityState>.stride }
-    /// All indices ever given out lie below.
-    var bound: UInt32 { UInt32(used) }
-
-    func isInUse(_ index: UInt32) -> Bool { Int(index) < used && states[Int(index)].record != nil }
-
-    mutating func allocate() -> UInt32 {
-        if let index = free.popLast() {
-            states[Int(index)] = ActivityState()
-            return index
-        }
-        if used == capacity {
-            let grown = UnsafeMutablePointer<ActivityState>.allocate(capacity: capacity * 2)
-            grown.moveInitialize(from: states, count: used)
-            states.deallocate()
-            states = grown
-            capacity *= 2
-        }
-        (states + used).initialize(to: ActivityState())
-        used += 1
-        return UInt32(used - 1)
+    var timerDueMilliseconds: Int64 {
+        get { timerDue.value }
+        set { timerDue = Int48(newValue) }
     }
 
-    mutating func release(_ index: UInt32) {
-        states[Int(index)].record?.release()
-        states[Int(index)].record = nil
-        free.append(index)
+    var startOrder: Int64 {
+        get { startOrderBits.value }
+        set { startOrderBits = Int48(newValue) }
     }
 }

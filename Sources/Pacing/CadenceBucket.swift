@@ -1,14 +1,22 @@
 /// The cadence bucket: a whole number of tokens between −burst and burst that grows by one each interval while it is not full.
+///
+/// Eight bytes: one lies in the record of every activity.
 struct CadenceBucket: Equatable {
-    /// Nil where the profile is `unlimited`.
-    private(set) var limits: Limits?
-    private(set) var level: Int64
+    private enum Rate: UInt8 { case unlimited, standard, frequent }
+
+    private var rate: Rate
+    private var storedLevel: Int8
     /// From when the interval runs that will give the next token; meaningless while full.
-    private var intervalStartMilliseconds: Int64 = 0
+    private var intervalStart = Int48(0)
 
     struct Limits: Equatable {
         let burst: Int64
         let intervalMilliseconds: Int64
+
+        private init(burst: Int64, intervalMilliseconds: Int64) {
+            self.burst = burst
+            self.intervalMilliseconds = intervalMilliseconds
+        }
 
         static let standard = Limits(burst: 4, intervalMilliseconds: 60_000)
         static let frequent = Limits(burst: 8, intervalMilliseconds: 15_000)
@@ -26,8 +34,30 @@ struct CadenceBucket: Equatable {
 
     /// Full.
     init(_ limits: Limits?) {
-        self.limits = limits
-        level = limits?.burst ?? 0
+        rate = CadenceBucket.rate(limits)
+        storedLevel = Int8(limits?.burst ?? 0)
+    }
+
+    /// Nil where the profile is `unlimited`.
+    private(set) var limits: Limits? {
+        get {
+            switch rate {
+            case .unlimited: nil
+            case .standard: .standard
+            case .frequent: .frequent
+            }
+        }
+        set { rate = CadenceBucket.rate(newValue) }
+    }
+
+    private(set) var level: Int64 {
+        get { Int64(storedLevel) }
+        set { storedLevel = Int8(newValue) }
+    }
+
+    private var intervalStartMilliseconds: Int64 {
+        get { intervalStart.value }
+        set { intervalStart = Int48(newValue) }
     }
 
     /// Whether urgent updates have used up what they may borrow.
@@ -65,5 +95,13 @@ struct CadenceBucket: Equatable {
         if let new { level = min(new.burst, max(-new.burst, level)) }
         limits = new
         intervalStartMilliseconds = now
+    }
+
+    private static func rate(_ limits: Limits?) -> Rate {
+        switch limits {
+        case nil: .unlimited
+        case Limits.standard?: .standard
+        default: .frequent
+        }
     }
 }

@@ -25,6 +25,8 @@ struct Contributions {
 
     init() {}
 
+    var isEmpty: Bool { barePosition == nil && events.isEmpty }
+
     /// The smallest offset that has to be read again if the process ends now; nil where none is known.
     var smallestOffset: Int64? {
         var smallest: Int64?

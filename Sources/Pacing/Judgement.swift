@@ -41,7 +41,7 @@ struct Judgement {
     }
 
     var thresholdMeters: Double {
-        rules.thresholdMeters(latest: state.pointee.latest, shown: state.pointee.shown)
+        rules.position.thresholdMeters(latest: state.pointee.latest, shown: state.pointee.shown)
     }
 
     private var isFarOff: Bool {

@@ -11,8 +11,9 @@ final class PacingRules: Sendable {
     }
 
     let settings: PacingSettings
-    /// Whether speed or heading of the newest position is written anywhere, and so has to be kept.
-    let keepsMotion: Bool
+    let position: PositionRules
+    /// Whether the time of the position shown is written anywhere, and so has to be kept.
+    let keepsShownTimestamp: Bool
     /// After the last send: when a refresh, or a routine update on an empty bucket, may go.
     let refreshAfterMilliseconds: Int64
     /// After the last send: from when time alone may give a reason.
@@ -20,7 +21,8 @@ final class PacingRules: Sendable {
 
     init(_ settings: PacingSettings) {
         self.settings = settings
-        keepsMotion = settings.positionFields.contains { $0.source == .speed || $0.source == .heading }
+        position = PositionRules(settings)
+        keepsShownTimestamp = settings.positionFields.contains { $0.source == .positionTimestamp }
         refreshAfterMilliseconds = max(0, settings.staleAfterMilliseconds - settings.refreshLeadMilliseconds)
         quietMilliseconds =
             settings.refresh ? refreshAfterMilliseconds : settings.staleAfterMilliseconds
@@ -49,18 +51,6 @@ final class PacingRules: Sendable {
         let isAbove = { (field: FieldPath) in path.covers(field) && path.names.count < field.names.count }
         return isAbove(settings.sequenceField)
             || settings.positionFields.contains { written.contains(.of($0.source)) && isAbove($0.field) }
-    }
-
-    /// How far the phone may be wrong, given how sure either position is.
-    func thresholdMeters(latest: Fix, shown: Fix) -> Double {
-        let deadband = settings.deadbandMeters
-        guard settings.accuracyAware else { return deadband }
-        // Much surer than what is shown: the better fix is worth telling.
-        if latest.accuracyMeters < shown.accuracyMeters / 2 { return deadband }
-        let sum =
-            (latest.accuracyMeters.isNaN ? 0 : latest.accuracyMeters)
-            + (shown.accuracyMeters.isNaN ? 0 : shown.accuracyMeters)
-        return max(deadband, min(sum, settings.deadbandCeilingMeters))
     }
 }
 

@@ -4,29 +4,29 @@ struct ReadyQueue {
     private var last = ActivitySlab.noIndex
     private(set) var count = 0
 
-    mutating func append(_ index: UInt32, _ states: UnsafeMutablePointer<ActivityState>) {
-        states[Int(index)].readyPrevious = last
-        states[Int(index)].readyNext = ActivitySlab.noIndex
+    mutating func append(_ index: UInt32, _ states: SlabElements<ActivityState>) {
+        states[index].pointee.readyPrevious = last
+        states[index].pointee.readyNext = ActivitySlab.noIndex
         if last == ActivitySlab.noIndex {
             first = index
         } else {
-            states[Int(last)].readyNext = index
+            states[last].pointee.readyNext = index
         }
         last = index
         count += 1
     }
 
-    mutating func remove(_ index: UInt32, _ states: UnsafeMutablePointer<ActivityState>) {
-        let (previous, next) = (states[Int(index)].readyPrevious, states[Int(index)].readyNext)
+    mutating func remove(_ index: UInt32, _ states: SlabElements<ActivityState>) {
+        let (previous, next) = (states[index].pointee.readyPrevious, states[index].pointee.readyNext)
         if previous == ActivitySlab.noIndex {
             first = next
         } else {
-            states[Int(previous)].readyNext = next
+            states[previous].pointee.readyNext = next
         }
         if next == ActivitySlab.noIndex {
             last = previous
         } else {
-            states[Int(next)].readyPrevious = previous
+            states[next].pointee.readyPrevious = previous
         }
         count -= 1
     }

@@ -3,7 +3,7 @@ import Telemetry
 extension Shard {
     func applyToActivity(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
         decisions.activityEvents += 1
-        guard let index = activities.find(event.identifier) else {
+        guard let index = find(event.identifier) else {
             return applyToUnknown(event, offset: offset, moment)
         }
         return applyToKnown(index, event, offset: offset, moment)
@@ -51,7 +51,7 @@ extension Shard {
 
     /// A position or status that begins its activity, unless it is dropped.
     private func applyFirst(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
-        if event.kind == .position, let drop = drop(event, rules[0], moment) {
+        if event.kind == .position, let drop = drop(event, rules[0].position, moment) {
             count(drop)
             return nil
         }
@@ -135,7 +135,7 @@ extension Shard {
         }
         if isNewLife { return applyNewLife(index, event, offset: offset, moment) }
         remember(index, event, offset: offset)
-        record.lastEventAtMilliseconds = moment.nowMilliseconds
+        record.noteEnd(atMilliseconds: moment.nowMilliseconds)
         takeOverToken(index, event, moment)
         count(.applied)
         advanceGates(index, moment)
@@ -146,16 +146,16 @@ extension Shard {
         let state = state(index)
         if offset >= 0, offset <= state.pointee.lastOffset { return true }
         if event.kind == .position, event.timestampMilliseconds == newestTimestampMilliseconds(index) { return true }
-        guard event.eventIdentifierHash != 0, let record = state.pointee.record else { return false }
-        return record._withUnsafeGuaranteedRef { $0.eventIdentifiers.contains(event.eventIdentifierHash) }
+        guard event.eventIdentifierHash != 0, let ring = slab.ring(index) else { return false }
+        return EventIdentifierRing.contains(ring, event.eventIdentifierHash)
     }
 
     /// The event is applied, or held aside: its id and offset count as seen.
     func see(_ index: UInt32, _ event: Event, offset: Int64) {
         let state = state(index)
         state.pointee.lastOffset = max(state.pointee.lastOffset, offset)
-        guard event.eventIdentifierHash != 0, let record = state.pointee.record else { return }
-        record._withUnsafeGuaranteedRef { $0.eventIdentifiers.insert(event.eventIdentifierHash) }
+        guard event.eventIdentifierHash != 0 else { return }
+        EventIdentifierRing.insert(event.eventIdentifierHash, into: slab.ring(index) ?? slab.makeRing(index))
     }
 
     func remember(_ index: UInt32, _ event: Event, offset: Int64) {
@@ -229,6 +229,7 @@ extension ActivityRecord {
 
     /// Notes fields that a `status` or `activity.started` set.
     func noteSet(_ fields: [FieldPath]) {
+        var setFields = self.setFields
         for field in fields {
             // A patch may remove thousands of fields that nobody has: they cannot differ, and must not cost.
             let isFull = setFields.count >= ActivityRecord.setFieldsBeforeSweep
@@ -238,6 +239,7 @@ extension ActivityRecord {
         if setFields.count > ActivityRecord.setFieldsBeforeSweep {
             setFields.removeAll { latestContent[$0] == nil && shownContent[$0] == nil }
         }
+        self.setFields = setFields
         difference = nil
     }
 }

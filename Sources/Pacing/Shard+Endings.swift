@@ -9,10 +9,9 @@ extension Shard {
         dropHeld(index)
         unfollow(index)
         state(index).pointee.flags.insert(.ended)
-        record.endedAtMilliseconds = moment.nowMilliseconds
+        record.noteEnd(atMilliseconds: moment.nowMilliseconds)
         record.isEnding = true
         record.dismissal = dismissal
-        if let contribution { record.lastEventAtMilliseconds = contribution.appliedAtMilliseconds }
         if record.hadTarget, !isBegunByNothing(record) {
             evaluate(index, joining: contribution, moment)
         } else {
@@ -60,6 +59,7 @@ extension Shard {
         record.isRetargeting = false
         record.alert = nil
         stopWaiting(index)
+        giveBack(index, record)
     }
 
     /// The activity leaves memory. Its id, if it ever comes back, is that of a new one.
@@ -68,42 +68,7 @@ extension Shard {
         giveUp(index)
         unfollow(index)
         wheel.disarm(index, slab.states)
-        activities.remove(index: index)
+        activities.remove(withIdentifier(ofIndex: index) { activities.hash(of: $0) }, index: index)
         slab.release(index)
-    }
-}
-
-extension ActivityRecord {
-    /// Empties all that belongs to one life; sequence, timestamp, bucket, event ids and known targets go on.
-    func beginNewLife() {
-        life += 1
-        relevanceScore = nil
-        lifeStartMilliseconds = nil
-        beganOnPhone = false
-        lacksStart = false
-        hasBeenSent = false
-        hadTarget = false
-        isTargetAssumed = false
-        endedAtMilliseconds = .min
-        endSentAtMilliseconds = .min
-        lastEventAtMilliseconds = .min
-        latestContent = ContentState()
-        shownContent = ContentState()
-        hasShown = false
-        latestSpeed = .nan
-        latestHeading = .nan
-        shownSpeed = .nan
-        shownHeading = .nan
-        shownTimestampMilliseconds = .min
-        setFields = []
-        difference = nil
-        lastSentAtMilliseconds = nil
-        frequentUpdates = false
-        target = nil
-        targetRegisteredAtMilliseconds = .min
-        goneTarget = nil
-        renewalStartToken = nil
-        renewalAlert = nil
-        dismissal = nil
     }
 }

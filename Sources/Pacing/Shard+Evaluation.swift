@@ -43,6 +43,7 @@ extension Shard {
             advanceWaiting(index, record, moment)
         } else {
             advanceRetry(index, record, moment)
+            giveBack(index, record)
         }
         rearm(index, moment)
     }
@@ -82,6 +83,17 @@ extension Shard {
         } else {
             advanceGates(index, moment)
         }
+    }
+
+    /// Gives back memory that holds nothing any more.
+    ///
+    /// - Precondition: no update waits.
+    func giveBack(_ index: UInt32, _ record: ActivityRecord) {
+        let flags = state(index).pointee.flags
+        if flags.contains(.ready) { return }
+        // What has ended is remembered for hours, but by its name, its targets and its numbers alone.
+        if flags.contains(.ended), !record.isEnding, record.flight == nil { record.forgetTruth() }
+        record.shed()
     }
 
     func stopWaiting(_ index: UInt32) {
@@ -187,7 +199,9 @@ extension Shard {
         state.pointee.shown = state.pointee.latest
         record.shownSpeed = record.latestSpeed
         record.shownHeading = record.latestHeading
-        record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        if rules(index).keepsShownTimestamp {
+            record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        }
         record.difference = nil
     }
 }

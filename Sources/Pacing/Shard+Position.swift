@@ -2,7 +2,7 @@ import Telemetry
 
 extension Shard {
     func applyPosition(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
-        let rules = rules(index)
+        let rules = positionRules(index).pointee
         if event.timestampMilliseconds < newestTimestampMilliseconds(index) {
             count(.outOfOrder)
             return nil
@@ -32,7 +32,7 @@ extension Shard {
     }
 
     /// Why a position is not believable by itself; nil where it is.
-    func drop(_ event: Event, _ rules: PacingRules, _ moment: Instant) -> Decision? {
+    func drop(_ event: Event, _ rules: PositionRules, _ moment: Instant) -> Decision? {
         let drop = Sanity.drop(event, rules, moment)
         if drop == .future || drop == .tooOld, Sanity.isWeekRollover(event, rules, moment) {
             decisions.weekRollovers += 1
@@ -41,20 +41,20 @@ extension Shard {
     }
 
     /// Whether `event` may follow the last position taken. After a long gap anything may: no filter locks an activity out for good.
-    private func plausibility(_ index: UInt32, _ event: Event, _ rules: PacingRules) -> Sanity.Plausibility {
+    private func plausibility(_ index: UInt32, _ event: Event, _ rules: PositionRules) -> Sanity.Plausibility {
         let state = state(index)
         let fix = Fix(event.position)
         guard fix.latitude.isFinite, fix.longitude.isFinite else { return .notFinite }
         guard state.pointee.latest.exists else { return .plausible }
         let gap = event.timestampMilliseconds - state.pointee.latestTimestampMilliseconds
-        if gap > rules.settings.reanchorAfterMilliseconds { return .plausible }
+        if gap > rules.reanchorAfterMilliseconds { return .plausible }
         return Sanity.plausibility(
             from: state.pointee.latest, atMilliseconds: state.pointee.latestTimestampMilliseconds,
             to: fix, atMilliseconds: event.timestampMilliseconds, rules)
     }
 
     private func takePosition(
-        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PacingRules, _ moment: Instant
+        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PositionRules, _ moment: Instant
     ) -> EventFault? {
         let state = state(index)
         if let detail = event.detail, detail.contentPatch != nil || state.pointee.flags.contains(.hasHeld) {
@@ -77,7 +77,7 @@ extension Shard {
         return nil
     }
 
-    private func isInsideDeadband(_ state: UnsafeMutablePointer<ActivityState>, _ rules: PacingRules) -> Bool {
+    private func isInsideDeadband(_ state: UnsafeMutablePointer<ActivityState>, _ rules: PositionRules) -> Bool {
         let threshold = rules.thresholdMeters(latest: state.pointee.latest, shown: state.pointee.shown)
         if state.pointee.shown.distanceBoundMeters(to: state.pointee.latest) <= threshold { return true }
         return state.pointee.shown.coordinate.distanceMeters(to: state.pointee.latest.coordinate) <= threshold
@@ -103,7 +103,7 @@ extension Shard {
 
     /// Holds it aside, or takes it together with the one that was held and that it bears out.
     private func applyImplausible(
-        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PacingRules, _ moment: Instant
+        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PositionRules, _ moment: Instant
     ) -> EventFault? {
         let record = record(index)
         if let held = record.held, event.timestampMilliseconds > held.timestampMilliseconds,
@@ -125,7 +125,7 @@ extension Shard {
     }
 
     private func takeBoth(
-        _ index: UInt32, _ held: HeldPosition, _ event: Event, offset: Int64, _ rules: PacingRules, _ moment: Instant
+        _ index: UInt32, _ held: HeldPosition, _ event: Event, offset: Int64, _ rules: PositionRules, _ moment: Instant
     ) -> EventFault? {
         let record = record(index)
         // It fitted when it came; where it no longer does (something else grew meanwhile), it goes without its content.
@@ -164,7 +164,7 @@ extension Shard {
         _ index: UInt32, _ position: Position, timestampMilliseconds: Int64, _ detail: EventDetail?,
         _ merged: ContentState?, offset: Int64, _ moment: Instant
     ) -> Contribution {
-        move(index, position, timestampMilliseconds: timestampMilliseconds, rules(index))
+        move(index, position, timestampMilliseconds: timestampMilliseconds, positionRules(index).pointee)
         var contribution = Contribution(
             offset: offset, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
         if let merged, let patch = detail?.contentPatch {
@@ -175,7 +175,7 @@ extension Shard {
         return contribution
     }
 
-    func move(_ index: UInt32, _ position: Position, timestampMilliseconds: Int64, _ rules: PacingRules) {
+    func move(_ index: UInt32, _ position: Position, timestampMilliseconds: Int64, _ rules: PositionRules) {
         let state = state(index)
         state.pointee.latest = Fix(position)
         state.pointee.latestTimestampMilliseconds = timestampMilliseconds

@@ -70,7 +70,7 @@ extension Shard {
         switch flight.update.kind {
         case .start: break
         case .update: if record.target != flight.update.target { takeBackShown(index, flight) }
-        case .end: record.endSentAtMilliseconds = moment.nowMilliseconds
+        case .end: record.noteEnd(atMilliseconds: moment.nowMilliseconds)
         }
     }
 
@@ -80,7 +80,7 @@ extension Shard {
         record.flight = nil
         record.hasBeenSent = flight.before.hadBeenSent
         if flight.update.kind == .end {
-            record.endSentAtMilliseconds = moment.nowMilliseconds
+            record.noteEnd(atMilliseconds: moment.nowMilliseconds)
             return
         }
         takeBackShown(index, flight)

@@ -69,12 +69,12 @@ extension Shard {
                 setStartTarget(index, token, event)
                 alert = event.detail?.alert
             } else {
-                keepForRenewal(record, token)
+                keepForRenewal(index, token)
             }
-        case .user(let user): record.knownTargets.insert(knownHash(.user(user)))
+        case .user(let user): record.noteKnown(.user(user))
         case .none: break
         }
-        if let token = event.detail?.renewalStartToken { keepForRenewal(record, token) }
+        if let token = event.detail?.renewalStartToken { keepForRenewal(index, token) }
         var contribution = takeOver(event, merged, alert: alert, record, offset: offset, moment)
         contribution.isDecided = true
         finishApplying(index, contribution, moment)
@@ -86,14 +86,15 @@ extension Shard {
         let early = earlyTokens.claim(event.identifier, nowMilliseconds: moment.nowMilliseconds)
         let rulesIndex = rulesIndex(forType: attributesType)
         let frequentUpdates = event.detail?.frequentUpdates ?? early?.frequentUpdates ?? false
-        let record = ActivityRecord(
-            bucket: CadenceBucket(
-                .of(rules[Int(rulesIndex)].settings.profile, frequentUpdates: frequentUpdates)))
-        record.frequentUpdates = frequentUpdates
-        let index = slab.allocate()
-        activities.insert(event.identifier, index: index)
+        let index = slab.allocate(
+            StoredIdentifier(event.identifier),
+            StoredRecord(
+                bucket: CadenceBucket(
+                    .of(rules[Int(rulesIndex)].settings.profile, frequentUpdates: frequentUpdates))))
+        activities.insert(activities.hash(of: event.identifier), index: index)
         let state = state(index)
-        state.pointee.record = Unmanaged.passRetained(record)
+        let record = record(index)
+        record.frequentUpdates = frequentUpdates
         state.pointee.startOrder = takeStartOrder()
         state.pointee.rules = rulesIndex
         state.pointee.pool = poolIndex(forApp: event.detail?.app)
@@ -101,7 +102,7 @@ extension Shard {
             record.target = .updateToken(token)
             record.targetRegisteredAtMilliseconds = early?.registeredAtMilliseconds ?? .min
             record.hadTarget = true
-            record.knownTargets.insert(knownHash(.updateToken(token)))
+            record.noteKnown(.updateToken(token))
         }
         return index
     }
@@ -119,7 +120,7 @@ extension Shard {
         record.attributesType = detail?.attributesType
         record.attributes = detail?.attributes
         record.renewalStartToken = nil
-        if let token = detail?.renewalStartToken { keepForRenewal(record, token) }
+        if let token = detail?.renewalStartToken { keepForRenewal(index, token) }
         record.difference = nil
         setFrequentUpdates(index, detail?.frequentUpdates ?? record.frequentUpdates, moment)
         record.lifeStartMilliseconds = min(event.timestampMilliseconds, moment.nowMilliseconds)
@@ -128,7 +129,10 @@ extension Shard {
         if let subject = detail?.follows { follow(index, subject, rules, moment) }
         if event.isForSubject { takePosition(index, of: event, rules, moment) }
         if record.beganOnPhone {
-            record.shownContent = ContentState().applying(detail?.contentPatch ?? PackedObject())
+            // Where nothing was known before, what the phone shows is the newest truth: both share one.
+            record.shownContent =
+                record.latestContent.isEmpty
+                ? merged ?? ContentState() : ContentState().applying(detail?.contentPatch ?? PackedObject())
             record.hasShown = true
             state.pointee.flags.remove(.hasEventSinceSend)
             if rules.settings.refresh, let start = record.lifeStartMilliseconds {
@@ -153,26 +157,27 @@ extension Shard {
             if takesStartToken(record) {
                 setStartTarget(index, token, event)
             } else {
-                keepForRenewal(record, token)
+                keepForRenewal(index, token)
             }
         case .user(let user):
-            record.knownTargets.insert(knownHash(.user(user)))
+            record.noteKnown(.user(user))
         case .none: break
         }
     }
 
     /// It sends nothing now. Named again after the end it is an echo nevertheless.
-    private func keepForRenewal(_ record: ActivityRecord, _ token: PushToken) {
-        record.renewalStartToken = token
-        record.knownTargets.insert(knownHash(.startToken(token)))
+    private func keepForRenewal(_ index: UInt32, _ token: PushToken) {
+        let record = record(index)
+        if rules(index).settings.renew { record.renewalStartToken = token }
+        record.noteKnown(.startToken(token))
     }
 
     private func setStartTarget(_ index: UInt32, _ token: PushToken, _ event: Event) {
         let record = record(index)
         record.target = .startToken(token)
         record.targetRegisteredAtMilliseconds = event.timestampMilliseconds
-        record.renewalStartToken = record.renewalStartToken ?? token
-        record.knownTargets.insert(knownHash(.startToken(token)))
+        if rules(index).settings.renew { record.renewalStartToken = record.renewalStartToken ?? token }
+        record.noteKnown(.startToken(token))
         record.hadTarget = true
         record.isStarting = true
         // Its life begins with the send.
@@ -190,7 +195,7 @@ extension Shard {
 
     func hasNewTarget(_ event: Event, _ record: ActivityRecord) -> Bool {
         let target = event.detail?.target ?? .none
-        return target != .none && !record.knownTargets.contains(knownHash(target))
+        return target != .none && !record.knows(target)
     }
 
     /// Why this start cannot be used.

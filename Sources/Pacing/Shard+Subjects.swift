@@ -5,14 +5,14 @@ extension Shard {
     func applyToSubject(_ event: Event, offset: Int64, _ moment: Instant) -> ApplyFaults {
         var faults = ApplyFaults()
         if event.kind == .activityStarted || event.kind == .token {
-            if let fault = applyToActivity(event, offset: offset, moment) { faults.faults.append(fault) }
+            if let fault = applyToActivity(event, offset: offset, moment) { faults.add(fault) }
             return faults
         }
         let drop =
-            event.kind == .position ? Sanity.drop(event, rules[0], moment) : nil
+            event.kind == .position ? Sanity.drop(event, rules[0].position, moment) : nil
         var recipients = subjects.followers(of: event.identifier)
         // One that has ended does not follow itself either; it answers alone where nobody follows.
-        if let own = activities.find(event.identifier),
+        if let own = find(event.identifier),
             recipients.isEmpty || !state(own).pointee.flags.contains(.ended)
         {
             recipients.append(own)
@@ -29,7 +29,7 @@ extension Shard {
         }
         for index in recipients {
             decisions.activityEvents += 1
-            if let fault = applyToKnown(index, event, offset: offset, moment) { faults.faults.append(fault) }
+            if let fault = applyToKnown(index, event, offset: offset, moment) { faults.add(fault) }
         }
         return faults
     }
@@ -54,7 +54,7 @@ extension Shard {
             known.timestampMilliseconds > state(index).pointee.latestTimestampMilliseconds,
             moment.wallMilliseconds - known.timestampMilliseconds <= rules.settings.maxAgeMilliseconds
         else { return }
-        move(index, position, timestampMilliseconds: known.timestampMilliseconds, rules)
+        move(index, position, timestampMilliseconds: known.timestampMilliseconds, rules.position)
     }
 
     /// What has ended follows nothing.

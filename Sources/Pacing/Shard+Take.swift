@@ -6,7 +6,7 @@ extension Shard {
         guard let index = firstReady(pool: pool) else { return nil }
         return Ready(
             isUrgent: state(index).pointee.flags.contains(.readyIsUrgent),
-            sinceMilliseconds: record(index).readySinceMilliseconds, order: state(index).pointee.startOrder)
+            sinceMilliseconds: record(index).readySinceMilliseconds, order: UInt64(state(index).pointee.startOrder))
     }
 
     /// Binds the newest truth of the activity that should leave next: judges once more, takes sequence, timestamp and a token of the
@@ -145,7 +145,7 @@ extension Shard {
         told.write(rules.settings.positionFields, into: &writtenFields)
         writtenFields.set(rules.settings.sequenceField) { $0.append(integer: record.sequence) }
         let contentState = record.latestContent.writing(writtenFields)
-        let (name, identifier) = activities.withName(ofIndex: index) {
+        let (name, identifier) = withIdentifier(ofIndex: index) {
             (String(decoding: $0, as: UTF8.self), APNsIdentifier(activity: $0, sequence: record.sequence))
         }
         let update = Update(
@@ -197,7 +197,9 @@ extension Shard {
         record.hasShown = true
         record.shownSpeed = record.latestSpeed
         record.shownHeading = record.latestHeading
-        record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        if judgement.rules.keepsShownTimestamp {
+            record.shownTimestampMilliseconds = state.pointee.latestTimestampMilliseconds
+        }
         state.pointee.shown = state.pointee.latest
         record.setFields = []
         record.difference = nil

@@ -62,7 +62,6 @@ extension Shard {
         let record = record(index)
         // An answer is on its way: it settles what it was sent for, and then the activity may go.
         if record.flight?.isInFlight == true { return nil }
-        return max(record.endedAtMilliseconds, record.endSentAtMilliseconds, record.lastEventAtMilliseconds)
-            + rules(index).settings.removeAfterMilliseconds
+        return record.lastOfEndMilliseconds + rules(index).settings.removeAfterMilliseconds
     }
 }

@@ -3,33 +3,45 @@ import Telemetry
 /// The pacing of one partition: a state machine without a clock. Events, time and outcomes go in, updates come out.
 ///
 /// After each call the caller takes what is ready, as far as its dispatch credits go. Not Sendable: one owner, one call at a time.
+///
+/// What each event touches is not checked for overlapping access: one owner makes one call at a time, no closure of a caller runs while a
+/// table changes, and the checks cost as much as the rest of the position path.
 public final class Shard {
     public let settings: ShardSettings
+    @exclusivity(unchecked)
     public internal(set) var decisions = DecisionCounts()
     public internal(set) var sendReasons = SendReasonCounts()
 
+    @exclusivity(unchecked)
     var slab = ActivitySlab()
+    let vocabulary: Vocabulary
+    @exclusivity(unchecked)
     var activities: IdentifierTable
     var subjects: Subjects
     var earlyTokens: EarlyTokens
+    @exclusivity(unchecked)
     var wheel = TimingWheel()
     /// Two a pool: urgent, routine.
+    @exclusivity(unchecked)
     var queues: [ReadyQueue]
     /// The default first.
     let rules: [PacingRules]
+    private let positionRules: UnsafeMutablePointer<PositionRules>
     private let rulesByType: [(attributesType: String, rules: UInt16)]
 
     /// The largest `now` seen: a clock that steps back stands still here.
+    @exclusivity(unchecked)
     private var nowMilliseconds = Int64.min
     var isFinishing = false
     var nextGeneration: UInt32 = 0
     /// What the engine writes into the content-state of the update at hand.
     var writtenFields = ContentFields()
-    private var nextStartOrder: UInt64 = 0
+    private var nextStartOrder: Int64 = 0
     private var due: [UInt32] = []
 
     public init(settings: ShardSettings) {
         self.settings = settings
+        vocabulary = Vocabulary(seed: settings.hashSeed)
         activities = IdentifierTable(seed: settings.hashSeed)
         subjects = Subjects(seed: settings.hashSeed)
         earlyTokens = EarlyTokens(keptMilliseconds: settings.default.removeAfterMilliseconds)
@@ -42,6 +54,12 @@ public final class Shard {
         }
         self.rules = rules
         self.rulesByType = rulesByType
+        positionRules = .allocate(capacity: rules.count)
+        for (index, rules) in rules.enumerated() { (positionRules + index).initialize(to: rules.position) }
+    }
+
+    deinit {
+        positionRules.deallocate()
     }
 
     /// Applies one record, in partition order.
@@ -52,7 +70,7 @@ public final class Shard {
         let moment = moment(instant)
         if event.isForSubject { return applyToSubject(event, offset: offset, moment) }
         var faults = ApplyFaults()
-        if let fault = applyToActivity(event, offset: offset, moment) { faults.faults.append(fault) }
+        if let fault = applyToActivity(event, offset: offset, moment) { faults.add(fault) }
         return faults
     }
 
@@ -93,7 +111,7 @@ public final class Shard {
     public var statistics: ShardStatistics {
         var statistics = ShardStatistics()
         for index in 0..<slab.bound where slab.isInUse(index) {
-            let flags = slab.states[Int(index)].flags
+            let flags = state(index).pointee.flags
             statistics.activities += 1
             if flags.contains(.ended) { statistics.endedActivities += 1 }
             if flags.contains(.waiting) { statistics.waitingUpdates += 1 }
@@ -102,20 +120,36 @@ public final class Shard {
         statistics.readyUpdates = queues.reduce(0) { $0 + $1.count }
         statistics.subjects = subjects.count
         statistics.earlyTokens = earlyTokens.count
-        statistics.tableBytes = slab.byteCount + activities.byteCount + subjects.byteCount
+        statistics.tableBytes = slab.stateByteCount + activities.byteCount + subjects.byteCount
+        statistics.recordBytes = slab.recordByteCount
+        statistics.eventIdentifierBytes = slab.ringByteCount
         return statistics
     }
 }
 
 extension Shard {
-    func state(_ index: UInt32) -> UnsafeMutablePointer<ActivityState> { slab.states + Int(index) }
+    func state(_ index: UInt32) -> UnsafeMutablePointer<ActivityState> { slab.states[index] }
 
     func record(_ index: UInt32) -> ActivityRecord {
-        guard let record = slab.states[Int(index)].record else { preconditionFailure("no activity at \(index)") }
-        return record.takeUnretainedValue()
+        ActivityRecord(stored: slab.records[index], vocabulary: vocabulary)
     }
 
-    func rules(_ index: UInt32) -> PacingRules { rules[Int(slab.states[Int(index)].rules)] }
+    func rules(_ index: UInt32) -> PacingRules { rules[Int(state(index).pointee.rules)] }
+
+    func positionRules(_ index: UInt32) -> UnsafePointer<PositionRules> {
+        UnsafePointer(positionRules + Int(state(index).pointee.rules))
+    }
+
+    func find(_ identifier: UnsafeRawBufferPointer) -> UInt32? {
+        let states = slab.states
+        return activities.find(activities.hash(of: identifier)) { index in
+            withUnsafePointer(to: &states[index].pointee.identifier) { StoredIdentifier.hasBytes($0, identifier) }
+        }
+    }
+
+    func withIdentifier<Result>(ofIndex index: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafePointer(to: &state(index).pointee.identifier) { StoredIdentifier.withBytes(of: $0, body) }
+    }
 
     func moment(_ instant: Instant) -> Instant {
         nowMilliseconds = max(nowMilliseconds, instant.nowMilliseconds)
@@ -126,7 +160,7 @@ extension Shard {
         decisions[decision] += 1
     }
 
-    func takeStartOrder() -> UInt64 {
+    func takeStartOrder() -> Int64 {
         nextStartOrder += 1
         return nextStartOrder
     }

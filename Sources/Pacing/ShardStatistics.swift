@@ -35,6 +35,10 @@ public struct ShardStatistics: Equatable, Sendable {
     public var unsettledUpdates = 0
     public var subjects = 0
     public var earlyTokens = 0
-    /// Bytes of tables and states (side records not included).
+    /// Bytes of tables and states.
     public var tableBytes = 0
+    /// Bytes of records; content-states and what few activities have are not included.
+    public var recordBytes = 0
+    /// Bytes for the hashes of event ids.
+    public var eventIdentifierBytes = 0
 }

@@ -3,6 +3,7 @@ import Telemetry
 /// The subjects of a shard: who follows them, and where they were last seen.
 struct Subjects: ~Copyable {
     struct Subject {
+        fileprivate var name: StoredIdentifier
         /// Activities in the order of their start.
         var followers: [UInt32] = []
         var position: Position?
@@ -22,11 +23,15 @@ struct Subjects: ~Copyable {
         table = IdentifierTable(seed: seed)
     }
 
+    deinit {
+        for case var subject? in subjects { subject.name.free() }
+    }
+
     var count: Int { table.count }
     var byteCount: Int { table.byteCount + subjects.count * MemoryLayout<Subject?>.stride }
 
     func followers(of identifier: UnsafeRawBufferPointer) -> [UInt32] {
-        guard let index = table.find(identifier) else { return [] }
+        guard let index = place(ofKnown: identifier) else { return [] }
         return subjects[Int(index)]?.followers ?? []
     }
 
@@ -43,14 +48,14 @@ struct Subjects: ~Copyable {
     }
 
     func find(_ identifier: UnsafeRawBufferPointer) -> Subject? {
-        table.find(identifier).flatMap { subjects[Int($0)] }
+        place(ofKnown: identifier).flatMap { subjects[Int($0)] }
     }
 
     /// - Returns: the subject's index, and what is known of it.
     mutating func follow(_ identifier: String, by activity: UInt32) -> (index: UInt32, subject: Subject) {
         var identifier = identifier
         let index = identifier.withUTF8 { place(of: UnsafeRawBufferPointer($0)) }
-        let before = subjects[Int(index)] ?? Subject()
+        let before = subjects[Int(index)] ?? Subject(name: .none)
         subjects[Int(index)]?.followers.append(activity)
         return (index, before)
     }
@@ -61,12 +66,21 @@ struct Subjects: ~Copyable {
         forget(index)
     }
 
+    private func place(ofKnown identifier: UnsafeRawBufferPointer) -> UInt32? {
+        subjects.withUnsafeBufferPointer { subjects in
+            table.find(table.hash(of: identifier)) { index in
+                guard var name = subjects[Int(index)]?.name else { return false }
+                return StoredIdentifier.hasBytes(&name, identifier)
+            }
+        }
+    }
+
     private mutating func place(of identifier: UnsafeRawBufferPointer) -> UInt32 {
-        if let index = table.find(identifier) { return index }
+        if let index = place(ofKnown: identifier) { return index }
         let index = free.popLast() ?? UInt32(subjects.count)
         if Int(index) == subjects.count { subjects.append(nil) }
-        subjects[Int(index)] = Subject()
-        table.insert(identifier, index: index)
+        subjects[Int(index)] = Subject(name: StoredIdentifier(identifier))
+        table.insert(table.hash(of: identifier), index: index)
         return index
     }
 
@@ -81,7 +95,10 @@ struct Subjects: ~Copyable {
     }
 
     private mutating func forget(_ index: UInt32) {
-        table.remove(index: index)
+        if var name = subjects[Int(index)]?.name {
+            table.remove(StoredIdentifier.withBytes(of: &name) { table.hash(of: $0) }, index: index)
+            name.free()
+        }
         subjects[Int(index)] = nil
         free.append(index)
     }

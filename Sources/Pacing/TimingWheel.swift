@@ -24,23 +24,23 @@ struct TimingWheel {
     }
 
     /// - Precondition: the activity has no timer.
-    mutating func arm(_ index: UInt32, dueMilliseconds: Int64, _ states: UnsafeMutablePointer<ActivityState>) {
-        states[Int(index)].timerDueMilliseconds = dueMilliseconds
-        states[Int(index)].flags.insert(.hasTimer)
+    mutating func arm(_ index: UInt32, dueMilliseconds: Int64, _ states: SlabElements<ActivityState>) {
+        states[index].pointee.timerDueMilliseconds = dueMilliseconds
+        states[index].pointee.flags.insert(.hasTimer)
         link(index, states)
     }
 
-    mutating func disarm(_ index: UInt32, _ states: UnsafeMutablePointer<ActivityState>) {
-        let state = states + Int(index)
+    mutating func disarm(_ index: UInt32, _ states: SlabElements<ActivityState>) {
+        let state = states[index]
         guard state.pointee.flags.contains(.hasTimer) else { return }
         let slot = Int(state.pointee.timerSlot)
         let (previous, next) = (state.pointee.timerPrevious, state.pointee.timerNext)
         if previous == ActivitySlab.noIndex {
             heads[slot] = next
         } else {
-            states[Int(previous)].timerNext = next
+            states[previous].pointee.timerNext = next
         }
-        if next != ActivitySlab.noIndex { states[Int(next)].timerPrevious = previous }
+        if next != ActivitySlab.noIndex { states[next].pointee.timerPrevious = previous }
         if heads[slot] == ActivitySlab.noIndex { empty(slot) }
         state.pointee.flags.remove(.hasTimer)
         state.pointee.timerDueMilliseconds = .max
@@ -49,7 +49,7 @@ struct TimingWheel {
     /// Takes the timers that are due first, all of one millisecond, into `batch` in the order of activity start, and disarms them.
     /// False where none is due at or before `now`.
     mutating func popDue(
-        nowMilliseconds: Int64, _ states: UnsafeMutablePointer<ActivityState>, into batch: inout [UInt32]
+        nowMilliseconds: Int64, _ states: SlabElements<ActivityState>, into batch: inout [UInt32]
     ) -> Bool {
         batch.removeAll(keepingCapacity: true)
         let now = TimingWheel.ordered(nowMilliseconds)
@@ -64,9 +64,9 @@ struct TimingWheel {
             heads[slot] = ActivitySlab.noIndex
             empty(slot)
             while index != ActivitySlab.noIndex {
-                let next = states[Int(index)].timerNext
+                let next = states[index].pointee.timerNext
                 if level == 0 {
-                    states[Int(index)].flags.remove(.hasTimer)
+                    states[index].pointee.flags.remove(.hasTimer)
                     batch.append(index)
                 } else {
                     link(index, states)
@@ -74,12 +74,13 @@ struct TimingWheel {
                 index = next
             }
             if level == 0 {
-                batch.sort {
-                    let (left, right) = (states + Int($0), states + Int($1))
-                    return (left.pointee.timerDueMilliseconds, left.pointee.startOrder)
-                        < (right.pointee.timerDueMilliseconds, right.pointee.startOrder)
+                if batch.count > 1 {
+                    batch.sort {
+                        (states[$0].pointee.timerDueMilliseconds, states[$0].pointee.startOrder)
+                            < (states[$1].pointee.timerDueMilliseconds, states[$1].pointee.startOrder)
+                    }
                 }
-                for index in batch { states[Int(index)].timerDueMilliseconds = .max }
+                for index in batch { states[index].pointee.timerDueMilliseconds = .max }
                 return true
             }
         }
@@ -87,8 +88,8 @@ struct TimingWheel {
         return false
     }
 
-    private mutating func link(_ index: UInt32, _ states: UnsafeMutablePointer<ActivityState>) {
-        let state = states + Int(index)
+    private mutating func link(_ index: UInt32, _ states: SlabElements<ActivityState>) {
+        let state = states[index]
         // One that is overdue already fires with the current millisecond, before what is due then.
         let due = max(TimingWheel.ordered(state.pointee.timerDueMilliseconds), current)
         let level = due == current ? 0 : (63 - (due ^ current).leadingZeroBitCount) / 6
@@ -98,7 +99,7 @@ struct TimingWheel {
         state.pointee.timerSlot = UInt16(slot)
         state.pointee.timerPrevious = ActivitySlab.noIndex
         state.pointee.timerNext = head
-        if head != ActivitySlab.noIndex { states[Int(head)].timerPrevious = index }
+        if head != ActivitySlab.noIndex { states[head].pointee.timerPrevious = index }
         heads[slot] = index
         occupied[level] |= 1 << UInt64(place)
         earliest[slot] = min(earliest[slot], state.pointee.timerDueMilliseconds)

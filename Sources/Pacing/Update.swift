@@ -27,6 +27,30 @@ public enum PushTarget: Hashable, Sendable {
     }
 }
 
+extension PushTarget {
+    /// As an event names it; nil for one that no event names.
+    var asNamed: StartTarget? {
+        switch self {
+        case .updateToken(let token): .updateToken(token)
+        case .startToken(let token): .startToken(token)
+        case .channel(let channel): .channel(channel)
+        case .assumed: nil
+        }
+    }
+}
+
+extension StartTarget {
+    /// Nil where it names no place that a push can go to.
+    var asTarget: PushTarget? {
+        switch self {
+        case .updateToken(let token): .updateToken(token)
+        case .startToken(let token): .startToken(token)
+        case .channel(let channel): .channel(channel)
+        case .user, .none: nil
+        }
+    }
+}
+
 /// One push to be made: owned values throughout, so it outlives the events that it came from.
 public struct Update: Sendable {
     public enum Kind: UInt8, Sendable { case start, update, end }
@@ -95,7 +119,13 @@ public struct Ready: Equatable, Sendable {
 
 /// What the caller has to dead-letter: none as a rule, one for each activity that refused a subject's event.
 public struct ApplyFaults: Sendable {
-    public internal(set) var faults: [EventFault] = []
+    /// Nil for none: as nearly always, and then nothing is counted by reference.
+    private var some: [EventFault]?
 
-    public var isEmpty: Bool { faults.isEmpty }
+    public var faults: [EventFault] { some ?? [] }
+    public var isEmpty: Bool { some == nil }
+
+    mutating func add(_ fault: EventFault) {
+        some = faults + [fault]
+    }
 }

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Cuts a source into lines without copying them: a line stays valid until the next call of `next`, also across a look ahead.
+/// Cuts a source into lines without copying them: a line stays valid until the next call of `next`, also across a look ahead and across
+/// `nextAtHand`.
 final class LineReader {
     /// Longer lines are cut off here and so refused as too large: an event has 64 KiB at most, its wrapper a few more.
     static let maxLineBytes = 1 << 20
@@ -37,11 +38,26 @@ final class LineReader {
     func next(waits: Bool = true) throws(SourceFault) -> Fetch {
         for buffer in outgrown { buffer.deallocate() }
         outgrown.removeAll()
+        // A copy, so that `start` itself is never lent out, which `nextAtHand` would pay for with a check a line.
+        var position = start
+        defer { start = position }
         while true {
-            let fetch = try line(from: &start, mayMove: true, waits: waits)
+            let fetch = try line(from: &position, mayMove: true, waits: waits)
             if case .line(let line) = fetch, LineReader.isBlank(line) { continue }
             return fetch
         }
+    }
+
+    /// The line after the current one, if all of it has been read already; blank ones are left out.
+    func nextAtHand() -> UnsafeRawBufferPointer? {
+        while let feed = LineReader.lineFeed(in: buffer, start..<end) {
+            let line = UnsafeRawBufferPointer(rebasing: buffer[start..<feed])
+            // The general way cuts it off.
+            if line.count > LineReader.maxLineBytes { return nil }
+            start = feed + 1
+            if !LineReader.isBlank(line) { return line }
+        }
+        return nil
     }
 
     /// Shows the lines after the current one until `body` returns false; nothing is consumed.

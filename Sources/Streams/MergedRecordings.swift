@@ -5,7 +5,8 @@ import Telemetry
 public final class MergedRecordings {
     private struct Head {
         let recording: Recording
-        var record: RecordingRecord?
+        /// Whether the recording's current record is still to be handed out.
+        var hasRecord = false
         var isAtEnd = false
         /// The place of a record without a time is behind the one before it in its file.
         var placeMilliseconds = Int64.min
@@ -17,28 +18,51 @@ public final class MergedRecordings {
         case end
     }
 
-    private var heads: [Head]
+    public enum Step {
+        /// The next record is this recording's `current` one.
+        case record(of: Recording)
+        case notYet
+        case end
+    }
+
+    /// At a fixed address, since one in an array of a class is looked up under a check for each access.
+    private let heads: UnsafeMutableBufferPointer<Head>
     /// The one whose record was handed out: it moves on with the next call, so that the record's bytes live until then.
     private var current: Int?
 
     public init(_ recordings: [Recording]) {
-        heads = recordings.map { Head(recording: $0) }
+        heads = .allocate(capacity: recordings.count)
+        _ = heads.initialize(from: recordings.map { Head(recording: $0) })
     }
 
-    public func next(waits: Bool = true) throws(SourceFault) -> Fetch {
-        if let current { heads[current].record = nil }
+    deinit {
+        heads.deinitialize()
+        heads.deallocate()
+    }
+
+    /// Moves on to the next record.
+    public func advance(waits: Bool = true) throws(SourceFault) -> Step {
+        if let current { heads[current].hasRecord = false }
         current = nil
         for index in heads.indices {
             guard try fill(index, waits: waits) else { return .notYet }
         }
         var best: Int?
-        for index in heads.indices where heads[index].record != nil {
+        for index in heads.indices where heads[index].hasRecord {
             if let best, heads[best].placeMilliseconds <= heads[index].placeMilliseconds { continue }
             best = index
         }
-        guard let best, let record = heads[best].record else { return .end }
+        guard let best else { return .end }
         current = best
-        return .record(record, recording: heads[best].recording)
+        return .record(of: heads[best].recording)
+    }
+
+    public func next(waits: Bool = true) throws(SourceFault) -> Fetch {
+        switch try advance(waits: waits) {
+        case .record(let recording): .record(recording.current.pointee, recording: recording)
+        case .notYet: .notYet
+        case .end: .end
+        }
     }
 
     /// The time of the record that comes next among those that have one.
@@ -46,7 +70,7 @@ public final class MergedRecordings {
         var earliest: Int64?
         for (index, head) in heads.enumerated() {
             var time: Int64?
-            if index != current { time = head.record?.time.milliseconds }
+            if index != current, head.hasRecord { time = head.recording.current.pointee.time.milliseconds }
             if time == nil, !head.isAtEnd { time = try head.recording.followingTimeMilliseconds(waits: waits) }
             if let time { earliest = min(earliest ?? time, time) }
         }
@@ -54,15 +78,16 @@ public final class MergedRecordings {
     }
 
     private func fill(_ index: Int, waits: Bool) throws(SourceFault) -> Bool {
-        guard heads[index].record == nil, !heads[index].isAtEnd else { return true }
-        switch try heads[index].recording.next(waits: waits) {
+        guard !heads[index].hasRecord, !heads[index].isAtEnd else { return true }
+        let recording = heads[index].recording
+        switch try recording.advance(waits: waits) {
         case .notYet:
             return false
         case .end:
             heads[index].isAtEnd = true
-        case .record(let record):
-            heads[index].record = record
-            if let time = record.time.milliseconds { heads[index].placeMilliseconds = time }
+        case .record:
+            heads[index].hasRecord = true
+            if let time = recording.current.pointee.time.milliseconds { heads[index].placeMilliseconds = time }
         }
         return true
     }

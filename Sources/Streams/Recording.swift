@@ -9,12 +9,48 @@ public struct RecordingRecord {
     /// Counted from 1, blank lines left out.
     public let number: Int
     public let time: RecordClock.RecordTime
-    public let event: Result<Event, EventFault>
+    /// Nothing of use where there is a `fault`.
+    public let decoded: Event
     /// The record as published: without its wrapper.
     public let value: UnsafeRawBufferPointer
+    private let refusal: Refusal?
+
+    /// A fault in a box of its own: a record that has none is copied and destroyed for next to nothing.
+    private final class Refusal: Sendable {
+        let fault: EventFault
+
+        init(_ fault: EventFault) {
+            self.fault = fault
+        }
+    }
+
+    init(
+        partition: Int32 = 0, offset: Int64 = -1, number: Int, time: RecordClock.RecordTime = .unknown, event: Event,
+        value: UnsafeRawBufferPointer
+    ) {
+        (self.partition, self.offset, self.number, self.time) = (partition, offset, number, time)
+        (decoded, self.value, refusal) = (event, value, nil)
+    }
+
+    init(
+        partition: Int32 = 0, offset: Int64 = -1, number: Int, time: RecordClock.RecordTime = .unknown,
+        fault: EventFault, value: UnsafeRawBufferPointer
+    ) {
+        (self.partition, self.offset, self.number, self.time) = (partition, offset, number, time)
+        (decoded, self.value, refusal) = (.nothing, value, Refusal(fault))
+    }
+
+    /// Why the record cannot be used; nil where it can.
+    public var fault: EventFault? { refusal?.fault }
+
+    public var event: Result<Event, EventFault> {
+        if let fault { .failure(fault) } else { .success(decoded) }
+    }
 }
 
 /// A file of events, one a line, read from front to back.
+///
+/// Lines are decoded as many at a time as are at hand, up to a limit, and never waited for together.
 public final class Recording {
     public enum Fetch {
         case record(RecordingRecord)
@@ -23,38 +59,85 @@ public final class Recording {
         case end
     }
 
+    /// What `advance` came to.
+    public enum Step {
+        /// `current` is the next record.
+        case record
+        /// Standard input has no whole line at the moment.
+        case notYet
+        case end
+    }
+
+    static let batchRecords = 64
+
     public let name: String
     private let reader: LineReader
     private var decoder: EventDecoder
     private var lookingAhead: EventDecoder
     private var number = 0
+    /// The first `decoded` of them are initialised.
+    private let batch = UnsafeMutablePointer<RecordingRecord>.allocate(capacity: batchRecords)
+    private var decoded = 0
+    /// The place of the one after the current one.
+    private var place = 0
 
     /// - Parameters:
     ///   - path: a file of JSON lines, compressed where it ends in `.zst`; `-` is standard input.
     ///   - apps: the configured applications.
-    public init(path: String, apps: [String]) throws(SourceFault) {
-        name = path == "-" ? "standard input" : path
+    public convenience init(path: String, apps: [String]) throws(SourceFault) {
+        let name = path == "-" ? "standard input" : path
         let file = try FileSource(path: path)
-        reader = LineReader(path.hasSuffix(".zst") ? ZstdSource(file, name: path) : file)
-        decoder = EventDecoder(apps: apps)
-        lookingAhead = EventDecoder(apps: apps)
+        self.init(name: name, source: path.hasSuffix(".zst") ? ZstdSource(file, name: path) : file, apps: apps)
     }
 
     /// A recording that lies in memory.
-    public init(name: String, bytes: [UInt8], apps: [String]) {
+    public convenience init(name: String, bytes: [UInt8], apps: [String]) {
+        self.init(name: name, source: MemorySource(bytes), apps: apps)
+    }
+
+    init(name: String, source: any ByteSource, apps: [String]) {
         self.name = name
-        reader = LineReader(MemorySource(bytes))
+        reader = LineReader(source)
         decoder = EventDecoder(apps: apps)
         lookingAhead = EventDecoder(apps: apps)
     }
 
+    deinit {
+        batch.deinitialize(count: decoded)
+        batch.deallocate()
+    }
+
+    /// Moves on to the next record.
+    public func advance(waits: Bool = true) throws(SourceFault) -> Step {
+        if place == decoded {
+            batch.deinitialize(count: decoded)
+            (decoded, place) = (0, 0)
+            switch try reader.next(waits: waits) {
+            case .end: return .end
+            case .notYet: return .notYet
+            case .line(let line): decode(from: line)
+            }
+        }
+        place += 1
+        return .record
+    }
+
+    /// The record that `advance` moved to, valid until it is called again.
+    public var current: UnsafePointer<RecordingRecord> {
+        precondition(place > 0, "\(name): no record has been read")
+        return UnsafePointer(batch + (place - 1))
+    }
+
+    /// What was decoded together with the current record, if that is the first of them; else nothing.
+    public var newBatch: UnsafeBufferPointer<RecordingRecord> {
+        UnsafeBufferPointer(start: batch, count: place == 1 ? decoded : 0)
+    }
+
     public func next(waits: Bool = true) throws(SourceFault) -> Fetch {
-        switch try reader.next(waits: waits) {
-        case .end: return .end
-        case .notYet: return .notYet
-        case .line(let line):
-            number += 1
-            return .record(Recording.decode(line, number: number, with: &decoder))
+        switch try advance(waits: waits) {
+        case .record: .record(current.pointee)
+        case .notYet: .notYet
+        case .end: .end
         }
     }
 
@@ -62,12 +145,40 @@ public final class Recording {
     ///
     /// - Parameter waits: if not, and the source does not tell yet, the answer is `Int64.min`: a time that confirms nothing.
     public func followingTimeMilliseconds(waits: Bool = true) throws(SourceFault) -> Int64? {
+        for index in place..<decoded {
+            if let time = batch[index].time.milliseconds { return time }
+        }
         var found: Int64?
         let isKnown = try reader.lookAhead(waits: waits) { line in
             found = Recording.decode(line, number: 0, with: &lookingAhead).time.milliseconds
             return found == nil
         }
         return found ?? (isKnown ? nil : .min)
+    }
+
+    /// Decodes a line, and those behind it that are at hand.
+    private func decode(from first: UnsafeRawBufferPointer) {
+        decoded = Recording.decode(from: first, of: reader, after: number, with: &decoder, into: batch)
+        number += decoded
+    }
+
+    /// - Returns: how many.
+    private static func decode(
+        from first: UnsafeRawBufferPointer, of reader: LineReader, after number: Int, with decoder: inout EventDecoder,
+        into batch: UnsafeMutablePointer<RecordingRecord>
+    ) -> Int {
+        var line = first
+        var count = 0
+        while true {
+            let record = batch + count
+            count += 1
+            record.initialize(to: decode(line, number: number + count, with: &decoder))
+            // An id that was written with escapes lies in the decoder, which the next event would overwrite.
+            guard count < batchRecords, record.pointee.identifierLies(in: line), let next = reader.nextAtHand() else {
+                return count
+            }
+            line = next
+        }
     }
 
     private static func decode(
@@ -77,22 +188,36 @@ public final class Recording {
         do throws(EventFault) {
             wrapped = try RecordingLine.parse(line)
         } catch {
-            return RecordingRecord(
-                partition: 0, offset: -1, number: number, time: .unknown, event: .failure(error), value: line)
+            return RecordingRecord(number: number, fault: error, value: line)
         }
         let received = wrapped.receivedAtMilliseconds.map(RecordClock.RecordTime.received)
-        let event: Result<Event, EventFault>
         do throws(EventFault) {
-            event = .success(try decoder.decode(wrapped.value))
+            let event = try decoder.decode(wrapped.value)
+            return RecordingRecord(
+                partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number,
+                time: received ?? .stamped(milliseconds: event.timestampMilliseconds), event: event,
+                value: wrapped.value)
         } catch {
-            event = .failure(error)
+            return RecordingRecord(
+                partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number,
+                time: received ?? .unknown, fault: error, value: wrapped.value)
         }
-        var time = received ?? .unknown
-        if received == nil, case .success(let event) = event {
-            time = .stamped(milliseconds: event.timestampMilliseconds)
-        }
-        return RecordingRecord(
-            partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number, time: time, event: event,
-            value: wrapped.value)
+    }
+}
+
+extension Event {
+    /// In place of what could not be decoded.
+    fileprivate static var nothing: Event {
+        Event(
+            kind: .status, isForSubject: false, identifier: UnsafeRawBufferPointer(start: nil, count: 0),
+            timestampMilliseconds: 0, eventIdentifierHash: 0, position: .none, detail: nil)
+    }
+}
+
+extension RecordingRecord {
+    /// Whether its event borrows nothing but the bytes of its line.
+    fileprivate func identifierLies(in line: UnsafeRawBufferPointer) -> Bool {
+        guard let identifier = decoded.identifier.baseAddress, let begin = line.baseAddress else { return true }
+        return identifier >= begin && identifier < begin + line.count
     }
 }

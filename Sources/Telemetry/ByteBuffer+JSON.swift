@@ -1,3 +1,5 @@
+import CSimdjson
+
 /// JSON as short as it can be written: no blanks, no `\/`, text beyond ASCII as UTF-8, numbers as their producer wrote them.
 extension ByteBuffer {
     public mutating func append(_ value: JSONValue) {
@@ -53,14 +55,21 @@ extension ByteBuffer {
         append(byte: UInt8(ascii: "\""))
         var string = string
         string.withUTF8 { utf8 in
-            let utf8 = UnsafeRawBufferPointer(utf8)
-            var plain = 0
-            for index in utf8.indices where JSONText.mustBeEscaped(utf8[index]) {
-                append(bytes: UnsafeRawBufferPointer(rebasing: utf8[plain..<index]))
-                append(escaped: utf8[index])
-                plain = index + 1
+            guard var plain = utf8.baseAddress else { return }
+            let end = plain + utf8.count
+            var position = plain
+            while position < end {
+                position = csimdjson_end_of_plain(position, end)
+                guard position < end else { break }
+                // Beyond ASCII nothing is escaped.
+                if JSONText.mustBeEscaped(position.pointee) {
+                    append(bytes: UnsafeRawBufferPointer(start: plain, count: position - plain))
+                    append(escaped: position.pointee)
+                    plain = position + 1
+                }
+                position += 1
             }
-            append(bytes: UnsafeRawBufferPointer(rebasing: utf8[plain...]))
+            append(bytes: UnsafeRawBufferPointer(start: plain, count: end - plain))
         }
         append(byte: UInt8(ascii: "\""))
     }
@@ -92,7 +101,13 @@ extension ByteBuffer {
     /// The shortest text that reads back as the same double; see `DecimalText`.
     /// - Precondition: `double` is finite, as JSON has no other numbers.
     public mutating func append(double: Double) {
-        append(raw: DecimalText.shortest(double))
+        guard let millionths = DecimalText.wholeMillionths(double.magnitude) else {
+            append(raw: DecimalText.shortest(double))
+            return
+        }
+        if double < 0 { append(byte: UInt8(ascii: "-")) }
+        append(digits: millionths / 1_000_000, atLeast: 1)
+        append(fraction: millionths % 1_000_000, places: 6)
     }
 
     /// Milliseconds as seconds with at most three decimals: 1773000600500 is `1773000600.5`.
@@ -125,17 +140,18 @@ extension ByteBuffer {
         append(digits: fraction, atLeast: places)
     }
 
+    /// - Parameter places: at most 20, which is what 64 bits can need.
     private mutating func append(digits: UInt64, atLeast places: Int) {
-        var divisor: UInt64 = 1
-        var count = 1
-        while count < 20, digits / divisor >= 10 {
-            divisor *= 10
-            count += 1
-        }
-        for _ in 0..<max(0, places - count) { append(byte: UInt8(ascii: "0")) }
-        while divisor > 0 {
-            append(byte: UInt8(ascii: "0") + UInt8(digits / divisor % 10))
-            divisor /= 10
+        let most = 20
+        withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { text in
+            var first = most
+            var rest = digits
+            repeat {
+                first -= 1
+                text[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0 || most - first < places
+            append(bytes: UnsafeRawBufferPointer(rebasing: text[first...]))
         }
     }
 }

@@ -24,6 +24,16 @@ public enum DecimalText {
         }
     }
 
+    /// The value in units of 10^-6 where it is a whole number of them, so that they are its shortest text too: two decimals of at most 15 digits
+    /// never read back as the same double. Nil for any other.
+    /// - Parameter magnitude: not negative.
+    static func wholeMillionths(_ magnitude: Double) -> UInt64? {
+        guard magnitude < 1e9 else { return nil }
+        let millionths = UInt64(magnitude * 1e6 + 0.5)
+        // Both operands are exact, so the one division rounds once, to the double nearest to the decimal.
+        return Double(millionths) / 1e6 == magnitude ? millionths : nil
+    }
+
     /// Significant digits without zeros at either end, from Swift's own shortest description.
     private static func shortestDigits(_ magnitude: Double) -> (digits: [UInt8], exponent: Int) {
         var digits: [UInt8] = []
@@ -53,6 +63,21 @@ public enum DecimalText {
     public static func hundredThousandths(_ value: Double) -> Int64? {
         guard value.magnitude < 0x1p44 else { return nil }
         guard value != 0 else { return 0 }
+        if value.magnitude < 1024 {
+            // Rounded once, by less than 2^-26: it matters only near the middle between two.
+            let scaled = value.magnitude * 1e5
+            let whole = Int64(scaled)
+            let fraction = scaled - Double(whole)
+            if (fraction - 0.5).magnitude > 0x1p-20 {
+                let nearest = fraction > 0.5 ? whole + 1 : whole
+                return value < 0 ? -nearest : nearest
+            }
+        }
+        return exactHundredThousandths(value)
+    }
+
+    /// - Parameter value: neither 0 nor beyond 2^44.
+    static func exactHundredThousandths(_ value: Double) -> Int64 {
         // value = significand × 2^exponent, both whole.
         let exponent = Int(value.exponent) - 52
         let significand = UInt128((value.significand * 0x1p52).magnitude)

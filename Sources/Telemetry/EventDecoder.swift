@@ -9,7 +9,7 @@ public struct EventDecoder {
     private let indexer = JSONIndexer()
     private let identifierBuffer = IdentifierBuffer()
     private let apps: [String]
-    private var scanner: EventScanner
+    private let scanner: EventScanner
 
     /// - Parameter apps: the configured applications: an event that names another cannot be used.
     public init(apps: [String]) {

@@ -102,12 +102,44 @@ public enum StartTarget: Sendable, Equatable {
     case channel(String)
 }
 
-/// A device token as bytes (32 to 200): half the size of its hex form, and equal whatever the case of the letters was.
+/// A device token as bytes (32 to 200): half the size of its hex form, and equal whatever the case of the letters was. One of 32 bytes, as
+/// most are, needs no memory of its own.
 public struct PushToken: Hashable, Sendable {
-    public let bytes: [UInt8]
+    private enum Storage: Hashable, Sendable {
+        case inPlace(UInt64, UInt64, UInt64, UInt64)
+        case apart([UInt8])
+    }
+
+    private let storage: Storage
 
     public init(bytes: [UInt8]) {
-        self.bytes = bytes
+        guard bytes.count == 32 else {
+            storage = .apart(bytes)
+            return
+        }
+        storage = bytes.withUnsafeBytes { bytes in
+            func word(_ place: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: 8 * place, as: UInt64.self) }
+            return .inPlace(word(0), word(1), word(2), word(3))
+        }
+    }
+
+    /// A copy; `withBytes` needs none.
+    public var bytes: [UInt8] { withBytes { Array($0) } }
+
+    public var byteCount: Int {
+        switch storage {
+        case .inPlace: 32
+        case .apart(let bytes): bytes.count
+        }
+    }
+
+    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        switch storage {
+        case .inPlace(let first, let second, let third, let fourth):
+            return try withUnsafeBytes(of: (first, second, third, fourth)) { try body($0) }
+        case .apart(let bytes):
+            return try bytes.withUnsafeBytes { try body($0) }
+        }
     }
 }
 

@@ -3,143 +3,180 @@
 ///
 /// It reads the message once, in place, and takes only what it is sure of. Whatever is unusual (escapes, text beyond
 /// ASCII outside content-states, alerts, nested unknown fields, exponents, anything faulty) it leaves to the general way by answering nil; so
-/// the two can differ only in speed, which the fuzzer checks. It remembers in which order the last message had its
-/// keys, and tries that order first.
+/// the two can differ only in speed, which the fuzzer checks. It remembers how the last message was written, and tries
+/// that first.
 struct EventScanner {
     private let tables = ScannerTables()
     private let apps: ScannerApps
-    /// The keys of the last message that was taken, four bits each, the first in the lowest bits.
-    private var shape: UInt64 = 0
 
     init(apps: [String]) {
         self.apps = ScannerApps(configured: apps)
     }
 
     /// The event, or nil where the general way is to look. A position without content-state allocates nothing.
-    mutating func scan(_ bytes: UnsafeRawBufferPointer) -> Event? {
+    @inline(__always)
+    func scan(_ bytes: UnsafeRawBufferPointer) -> Event? {
         guard bytes.count <= JSONParser.maximumBytes, let base = bytes.baseAddress else { return nil }
         var cursor = ScanCursor(position: base, end: base + bytes.count)
         // With a brace at its end, the message stops every run of digits and blanks by itself.
-        guard cursor.trimToClosingBrace(), cursor.take(UInt8(ascii: "{")) else { return nil }
-
-        tables.forgetUnknownKeys()
+        guard cursor.trimToClosingBrace() else { return nil }
         var fields = ScannedFields()
+        if !follow(tables.positionPlan, cursor, &fields), !follow(tables.statusPlan, cursor, &fields) {
+            guard scanAnyOrder(cursor, &fields) else { return nil }
+        }
+        return event(fields)
+    }
+
+    /// Takes a message that has the keys and separators of the plan's, byte for byte; false where it has others.
+    @inline(__always)
+    private func follow(_ plan: UnsafePointer<ScanPlan>, _ start: ScanCursor, _ fields: inout ScannedFields) -> Bool {
+        var cursor = start
+        var step = UnsafePointer(plan.pointee.steps)
+        let end = step + plan.pointee.count
+        guard step < end else { return false }
+        fields = ScannedFields()
+        tables.forgetNumbers()
+        repeat {
+            let isHere =
+                cursor.holds(KeyPattern.mostBytes)
+                ? step.pointee.matches(at: cursor.position) : step.pointee.matches(cursor)
+            guard isHere else { return false }
+            cursor.position += step.pointee.count
+            guard takeValue(of: step.pointee.key, &cursor, &fields) else { return false }
+            if step.pointee.key == ScannedKey.type, fields.kind != plan.pointee.kind { return false }
+            step += 1
+        } while step < end
+        // What is left is the brace that it ends with.
+        return cursor.position + 1 == cursor.end
+    }
+
+    /// Takes a message with its keys in any order, and blanks wherever they may be.
+    @inline(never)
+    private func scanAnyOrder(_ start: ScanCursor, _ fields: inout ScannedFields) -> Bool {
+        var cursor = start
+        guard cursor.take(UInt8(ascii: "{")) else { return false }
+        fields = ScannedFields()
+        tables.forgetNumbers()
+        tables.forgetUnknownKeys()
         var seen: UInt32 = 0
-        var newShape: UInt64 = 0
-        var index: UInt64 = 0
-        while true {
+        var shape: UInt64 = 0
+        var count = 0
+        repeat {
             cursor.skipBlanks()
-            guard cursor.takeByte(UInt8(ascii: "\"")) else { return nil }
-            let expected = index < 16 ? UInt8(truncatingIfNeeded: shape >> (4 * index)) & 15 : 0
-            let key = tables.takeKey(&cursor, expected: expected)
-            guard key != ScannedKey.unusual else { return nil }
-            if key != ScannedKey.unknown {
-                let bit = UInt32(1) << UInt32(key)
-                guard seen & bit == 0 else { return nil }
-                seen |= bit
-            }
-            guard cursor.take(UInt8(ascii: ":")) else { return nil }
+            let key = tables.takeKey(&cursor)
+            let bit = (1 << UInt32(key)) & ScannedKey.known
+            guard key != ScannedKey.unusual, seen & bit == 0 else { return false }
+            seen |= bit
+            shape |= UInt64(key) << UInt64(4 * count)
+            count += 1
             cursor.skipBlanks()
-            guard takeValue(of: key, &cursor, &fields) else { return nil }
-            if index < 16 { newShape |= UInt64(key) << (4 * index) }
-            index += 1
-            cursor.skipBlanks()
-            if cursor.takeByte(UInt8(ascii: ",")) { continue }
-            guard cursor.takeByte(UInt8(ascii: "}")), cursor.position == cursor.end else { return nil }
-            break
-        }
-        guard let identifier = fields.identifier, fields.hasTimestamp else { return nil }
-        let detail: EventDetail?
-        switch fields.kind {
-        case .position:
-            let coordinate = fields.position.coordinate
-            guard !coordinate.latitude.isNaN, !coordinate.longitude.isNaN else { return nil }
-            if let contentState = fields.contentState {
-                detail = EventDetail(app: apps.name(fields.app), patch: contentState.packed)
-            } else {
-                detail = apps.detail(fields.app)
-            }
-        case .status:
-            let contentState = fields.contentState
-            guard
-                let patch = fields.status.map({ PackedObject(status: $0, over: contentState) }) ?? contentState?.packed
-            else { return nil }
-            detail = EventDetail(app: apps.name(fields.app), patch: patch)
-            fields.position = .none
-        default: return nil
-        }
-        shape = newShape
-        return Event(
-            kind: fields.kind, isForSubject: fields.isForSubject,
-            identifier: UnsafeRawBufferPointer(start: identifier, count: fields.identifierCount),
-            timestampMilliseconds: fields.timestampMilliseconds, eventIdentifierHash: fields.eventIdentifierHash,
-            position: fields.position, detail: detail)
+            guard takeValue(of: key, &cursor, &fields) else { return false }
+        } while cursor.take(UInt8(ascii: ","))
+        guard cursor.takeByte(UInt8(ascii: "}")), cursor.position == cursor.end else { return false }
+        let plan = fields.kind == .position ? tables.positionPlan : tables.statusPlan
+        plan.pointee.remember(shape: shape, count: count)
+        return true
     }
 
     /// Takes one value; false where it is unusual.
     @inline(__always)
-    private mutating func takeValue(
-        of key: UInt8, _ cursor: inout ScanCursor, _ fields: inout ScannedFields
-    ) -> Bool {
-        if cursor.byte == UInt8(ascii: "n") { return cursor.takeNull() }
-        switch key {
-        case ScannedKey.type:
-            if cursor.takePosition() {
-                fields.kind = .position
-            } else if cursor.takeStatus() {
-                fields.kind = .status
-            } else {
-                return false
+    private func takeValue(of key: UInt8, _ cursor: inout ScanCursor, _ fields: inout ScannedFields) -> Bool {
+        let start = cursor.position
+        let isTaken: Bool
+        if ScannedKey.numbers ~= key {
+            let number = cursor.takeNumber(tables.powers)
+            if let number { tables.numbers[Int(key)] = number.double(tables.powers) }
+            isTaken = number != nil
+        } else {
+            switch key {
+            case ScannedKey.type:
+                if cursor.takePosition() {
+                    fields.kind = .position
+                    isTaken = true
+                } else {
+                    fields.kind = .status
+                    isTaken = cursor.takeStatus()
+                }
+            case ScannedKey.activityId, ScannedKey.subjectId:
+                guard fields.identifier == nil else { return false }
+                let string = cursor.takeString()
+                fields.identifier = string?.start
+                fields.identifierCount = string?.count ?? 0
+                fields.isForSubject = key == ScannedKey.subjectId
+                isTaken = 1...EventFields.maximumIdentifierBytes ~= fields.identifierCount
+            case ScannedKey.timestamp: isTaken = takeTimestamp(&cursor, &fields)
+            case ScannedKey.eventId:
+                let string = cursor.takeString()
+                isTaken = string.map { $0.count <= EventFields.maximumIdentifierBytes } ?? false
+                if isTaken, let string, string.count > 0 {
+                    fields.eventIdentifierHash = Event.identifierHash(
+                        ofEventIdentifier: UnsafeRawBufferPointer(start: string.start, count: string.count))
+                }
+            default:
+                // Handed over as a copy, so that the cursor itself may live in registers.
+                var copy = cursor
+                isTaken = takeOther(key, &copy, &fields.others)
+                cursor = copy
             }
-            return true
-        case ScannedKey.activityId, ScannedKey.subjectId:
-            guard fields.identifier == nil, let string = cursor.takeString(),
-                1...EventFields.maximumIdentifierBytes ~= string.count
-            else { return false }
-            fields.identifier = string.start
-            fields.identifierCount = string.count
-            fields.isForSubject = key == ScannedKey.subjectId
-            return true
-        case ScannedKey.timestamp: return takeTimestamp(&cursor, &fields)
-        case ScannedKey.eventId:
-            guard let string = cursor.takeString(), string.count <= EventFields.maximumIdentifierBytes else {
-                return false
-            }
-            if string.count > 0 {
-                fields.eventIdentifierHash = Event.identifierHash(
-                    ofEventIdentifier: UnsafeRawBufferPointer(start: string.start, count: string.count))
-            }
-            return true
-        case ScannedKey.latitude:
-            return takeNumber(&cursor, &fields.position.coordinate.latitude)
-                && fields.position.coordinate.latitude.magnitude <= 90
-        case ScannedKey.longitude:
-            return takeNumber(&cursor, &fields.position.coordinate.longitude)
-                && fields.position.coordinate.longitude.magnitude <= 180
-        case ScannedKey.accuracy: return takeNumber(&cursor, &fields.position.accuracyMeters, unlessNegative: true)
-        case ScannedKey.speed: return takeNumber(&cursor, &fields.position.speedMetersPerSecond, unlessNegative: true)
-        case ScannedKey.heading:
-            return takeNumber(&cursor, &fields.position.headingDegrees, unlessNegative: true)
-                && !(fields.position.headingDegrees > 360)
-        case ScannedKey.altitude: return takeNumber(&cursor, &fields.position.altitudeMeters)
-        case ScannedKey.app:
-            guard let string = cursor.takeString() else { return false }
-            fields.app = apps.index(of: UnsafeRawBufferPointer(start: string.start, count: string.count))
-            return fields.app >= 0
-        case ScannedKey.status:
-            fields.status = cursor.takeString()
-            return fields.status != nil
-        case ScannedKey.contentState: return takeContentState(&cursor, &fields)
-        default: return takeUnknown(&cursor)
         }
+        if isTaken { return true }
+        var copy = cursor
+        copy.position = start
+        let isNull = copy.takeNull()
+        cursor = copy
+        return isNull && key != ScannedKey.type
+    }
+
+    /// What the fields make, if they make an event.
+    @inline(__always)
+    private func event(_ fields: ScannedFields) -> Event? {
+        guard let identifier = fields.identifier, fields.hasTimestamp else { return nil }
+        let detail: EventDetail?
+        let position: Position
+        switch fields.kind {
+        case .position:
+            position = Position(
+                coordinate: Coordinate(latitude: number(ScannedKey.latitude), longitude: number(ScannedKey.longitude)),
+                accuracyMeters: unlessNegative(ScannedKey.accuracy),
+                speedMetersPerSecond: unlessNegative(ScannedKey.speed),
+                headingDegrees: unlessNegative(ScannedKey.heading), altitudeMeters: number(ScannedKey.altitude))
+            // Absent ones are no numbers, and so neither.
+            guard position.coordinate.latitude.magnitude <= 90, position.coordinate.longitude.magnitude <= 180,
+                !(position.headingDegrees > 360)
+            else { return nil }
+            detail = fields.others.isEmpty ? nil : positionDetail(fields.others)
+        case .status:
+            guard let patch = statusPatch(fields.others) else { return nil }
+            detail = EventDetail(app: apps.name(fields.others.app), patch: patch)
+            position = .none
+        default: return nil
+        }
+        return Event(
+            kind: fields.kind, isForSubject: fields.isForSubject,
+            identifier: UnsafeRawBufferPointer(start: identifier, count: fields.identifierCount),
+            timestampMilliseconds: fields.timestampMilliseconds, eventIdentifierHash: fields.eventIdentifierHash,
+            position: position, detail: detail)
     }
 
     @inline(__always)
-    private func takeNumber(_ cursor: inout ScanCursor, _ number: inout Double, unlessNegative: Bool = false) -> Bool {
-        let taken = cursor.takeNumber(tables.powers)
-        guard !taken.isNaN else { return false }
-        number = unlessNegative && taken < 0 ? .nan : taken
-        return true
+    private func number(_ key: UInt8) -> Double { tables.numbers[Int(key)] }
+
+    /// Phones report what they do not know as a negative number (Core Location).
+    @inline(__always)
+    private func unlessNegative(_ key: UInt8) -> Double {
+        let number = tables.numbers[Int(key)]
+        return number < 0 ? .nan : number
+    }
+
+    @inline(never)
+    private func positionDetail(_ others: ScannedFields.Others) -> EventDetail? {
+        guard let contentState = others.contentState else { return apps.detail(others.app) }
+        return EventDetail(app: apps.name(others.app), patch: contentState.packed)
+    }
+
+    private func statusPatch(_ others: ScannedFields.Others) -> PackedObject? {
+        guard let status = others.status else { return others.contentState?.packed }
+        return PackedObject(status: status, over: others.contentState)
     }
 
     @inline(__always)
@@ -150,9 +187,8 @@ struct EventScanner {
             milliseconds = Timestamp.milliseconds(
                 rfc3339: UnsafeRawBufferPointer(start: string.start, count: string.count))
         } else {
-            let seconds = cursor.takeNumber(tables.powers)
-            guard !seconds.isNaN else { return false }
-            milliseconds = Timestamp.milliseconds(seconds: seconds)
+            guard let seconds = cursor.takeNumber(tables.powers) else { return false }
+            milliseconds = Timestamp.milliseconds(seconds: seconds, tables.powers)
         }
         guard let milliseconds else { return false }
         fields.timestampMilliseconds = milliseconds
@@ -160,22 +196,29 @@ struct EventScanner {
         return true
     }
 
-    /// The object stands one level deep in the event.
+    /// What a bare position does not have. A field that neither it nor a status has is skipped where it is a plain string or scalar.
     @inline(never)
-    private func takeContentState(_ cursor: inout ScanCursor, _ fields: inout ScannedFields) -> Bool {
-        fields.contentState = cursor.takeContent()
-        return fields.contentState != nil
-    }
-
-    /// A field that positions do not have: a plain string or scalar is skipped.
-    @inline(never)
-    private func takeUnknown(_ cursor: inout ScanCursor) -> Bool {
-        switch cursor.byte {
-        case UInt8(ascii: "\""): return cursor.takeString() != nil
-        case UInt8(ascii: "t"): return cursor.takeLiteral("true")
-        case UInt8(ascii: "f"): return cursor.takeLiteral("false")
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return !cursor.takeNumber(tables.powers).isNaN
-        default: return false
+    private func takeOther(_ key: UInt8, _ cursor: inout ScanCursor, _ others: inout ScannedFields.Others) -> Bool {
+        switch key {
+        case ScannedKey.app:
+            guard let string = cursor.takeString() else { return false }
+            others.app = apps.index(of: UnsafeRawBufferPointer(start: string.start, count: string.count))
+            return others.app >= 0
+        case ScannedKey.status:
+            others.status = cursor.takeString()
+            return others.status != nil
+        case ScannedKey.contentState:
+            others.contentState = cursor.takeContent()
+            return others.contentState != nil
+        default:
+            switch cursor.byte {
+            case UInt8(ascii: "\""): return cursor.takeString() != nil
+            case UInt8(ascii: "t"): return cursor.takeLiteral("true")
+            case UInt8(ascii: "f"): return cursor.takeLiteral("false")
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                return cursor.takeNumber(tables.powers) != nil
+            default: return false
+            }
         }
     }
 }
@@ -190,11 +233,18 @@ private struct ScannedFields {
     var hasTimestamp = false
     var timestampMilliseconds: Int64 = 0
     var eventIdentifierHash: UInt64 = 0
-    var position = Position.none
-    /// −1 where the event names none.
-    var app = -1
-    var contentState: ScannedContent?
-    var status: ScanCursor.Text?
+    var others = Others()
+
+    /// What a bare position does not have.
+    struct Others {
+        /// −1 where the event names none.
+        var app = -1
+        var contentState: ScannedContent?
+        var status: ScanCursor.Text?
+
+        /// A position has no status.
+        var isEmpty: Bool { app < 0 && contentState == nil }
+    }
 }
 
 /// The applications as bytes, each with the detail of a position that names it and carries nothing else.

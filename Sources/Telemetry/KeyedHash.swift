@@ -29,11 +29,18 @@ public struct KeyedHash: Sendable {
                 v0 ^= word
                 offset += 8
             }
-            var shift: UInt64 = 0
-            while offset < count {
-                last |= UInt64(base.load(fromByteOffset: offset, as: UInt8.self)) << shift
-                shift += 8
-                offset += 1
+            let rest = UInt64(truncatingIfNeeded: count - whole)
+            if whole > 0, rest > 0 {
+                // The last eight bytes, without those that are in already.
+                let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+                last |= word &>> (64 &- 8 &* rest)
+            } else {
+                var shift: UInt64 = 0
+                while offset < count {
+                    last |= UInt64(base.load(fromByteOffset: offset, as: UInt8.self)) << shift
+                    shift += 8
+                    offset += 1
+                }
             }
         }
         v3 ^= last

@@ -83,17 +83,32 @@ struct PackedValue {
                 if depth == 0 { break }
             }
             return position
-        default:
-            var position = position
-            while position < limit {
-                // Digits, signs, points and letters: of what can follow none is among them.
-                switch position.load(as: UInt8.self) {
-                case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"): return position
-                default: position += 1
-                }
-            }
-            return position
+        default: return endOfScalar(from: position, before: limit)
         }
+    }
+
+    /// Where the comma or closing bracket stands behind a number or literal.
+    @inline(__always)
+    private static func endOfScalar(from start: UnsafeRawPointer, before limit: UnsafeRawPointer) -> UnsafeRawPointer {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let tops: UInt64 = 0x8080_8080_8080_8080
+        var position = start
+        while position + 8 <= limit {
+            let word = UInt64(littleEndian: position.loadUnaligned(as: UInt64.self))
+            let commas = word ^ (ones &* 0x2C)
+            // With the bit that tells them apart, `]` is `}`; no number or literal holds either.
+            let brackets = (word | (ones &* 0x20)) ^ (ones &* 0x7D)
+            let marks = ((commas &- ones) & ~commas | (brackets &- ones) & ~brackets) & tops
+            if marks != 0 { return position + (marks.trailingZeroBitCount >> 3) }
+            position += 8
+        }
+        while position < limit {
+            switch position.load(as: UInt8.self) {
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"): return position
+            default: position += 1
+            }
+        }
+        return position
     }
 
     /// Behind the closing quote of the string that opens at `position`.

@@ -1,3 +1,5 @@
+import CSimdjson
+
 /// A place in a message that ends with a closing brace, and what can be taken there. All reads lie inside the message.
 struct ScanCursor {
     struct Text {
@@ -8,25 +10,27 @@ struct ScanCursor {
     var position: UnsafeRawPointer
     /// Behind the message's last byte.
     private(set) var end: UnsafeRawPointer
-    private let start: UnsafeRawPointer
 
     init(position: UnsafeRawPointer, end: UnsafeRawPointer) {
         self.position = position
         self.end = end
-        start = position
     }
 
     /// Moves the end to behind the last byte that is not blank; false where that byte is no brace, or the message is
     /// shorter than a word.
     @inline(__always)
     mutating func trimToClosingBrace() -> Bool {
-        while end > start, JSONText.isBlank((end - 1).load(as: UInt8.self)) { end -= 1 }
-        return end - start >= 8 && (end - 1).load(as: UInt8.self) == UInt8(ascii: "}")
+        while end > position, JSONText.isBlank((end - 1).load(as: UInt8.self)) { end -= 1 }
+        return end - position >= 8 && (end - 1).load(as: UInt8.self) == UInt8(ascii: "}")
     }
 
     /// The byte here; 0, which no token begins with, at the end.
     @inline(__always)
     var byte: UInt8 { position < end ? position.load(as: UInt8.self) : 0 }
+
+    /// Whether so many bytes may be read from here on.
+    @inline(__always)
+    func holds(_ count: Int) -> Bool { end - position >= count }
 
     /// Eight bytes from here on, the first in the lowest bits; zeros stand for what lies behind the end.
     @inline(__always)
@@ -60,7 +64,6 @@ struct ScanCursor {
         return takeByte(wanted)
     }
 
-    @inline(__always)
     mutating func takeNull() -> Bool {
         guard word(at: 0) & 0xFFFF_FFFF == 0x6C6C_756E else { return false }
         position += 4
@@ -104,36 +107,12 @@ struct ScanCursor {
     /// The same where the opening quote has been taken.
     @inline(__always)
     mutating func takeRestOfString() -> Text? {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let tops: UInt64 = 0x8080_8080_8080_8080
         let first = position
-        var here = position
-        while here + 8 <= end {
-            let word = UInt64(littleEndian: here.loadUnaligned(as: UInt64.self))
-            let quotes = word ^ (ones &* 0x22)
-            let backslashes = word ^ (ones &* 0x5C)
-            // Borrows can only mark bytes behind the first true mark, and that is the one that counts.
-            let marks =
-                ((quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word
-                    | word)
-                & tops
-            if marks != 0 {
-                here += marks.trailingZeroBitCount >> 3
-                guard here.load(as: UInt8.self) == UInt8(ascii: "\"") else { return nil }
-                position = here + 1
-                return Text(start: first, count: here - first)
-            }
-            here += 8
-        }
-        while here < end {
-            let byte = here.load(as: UInt8.self)
-            if byte == UInt8(ascii: "\"") {
-                position = here + 1
-                return Text(start: first, count: here - first)
-            }
-            guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\") else { return nil }
-            here += 1
-        }
-        return nil
+        let last = UnsafeRawPointer(
+            csimdjson_end_of_plain(
+                first.assumingMemoryBound(to: UInt8.self), end.assumingMemoryBound(to: UInt8.self)))
+        guard let last, last < end, last.load(as: UInt8.self) == UInt8(ascii: "\"") else { return nil }
+        position = last + 1
+        return Text(start: first, count: last - first)
     }
 }

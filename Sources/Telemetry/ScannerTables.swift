@@ -18,6 +18,9 @@ enum ScannedKey {
     static let contentState: UInt8 = 13
     static let status: UInt8 = 14
     static let unknown: UInt8 = 15
+    /// A bit for each that may come once.
+    static let known: UInt32 = 0x7FFE
+    static let numbers = latitude...altitude
 
     static let names = [
         "", "type", "activityId", "subjectId", "timestamp", "eventId", "app", "latitude", "longitude", "accuracy",
@@ -26,21 +29,12 @@ enum ScannedKey {
     ]
 }
 
-/// Key patterns and powers of ten at a fixed address: reading them costs neither a bounds check nor a reference count.
+/// What scanning reads and remembers, at fixed addresses: it costs neither a bounds check nor a reference count.
 final class ScannerTables {
     /// 10^0…10^19 as doubles and as whole numbers.
     struct Powers {
         let doubles: UnsafePointer<Double>
         let integers: UnsafePointer<UInt64>
-    }
-
-    /// A key with the quote that ends it, as two words and the bits of them that count.
-    private struct Pattern {
-        var first: UInt64 = 0
-        var firstMask: UInt64 = 0
-        var second: UInt64 = 0
-        var secondMask: UInt64 = 0
-        var count = 0
     }
 
     /// Unknown keys that one message may have before it is unusual.
@@ -49,7 +43,12 @@ final class ScannerTables {
     let powers: Powers
     private let doubles: UnsafeMutablePointer<Double>
     private let integers: UnsafeMutablePointer<UInt64>
-    private let patterns: UnsafeMutablePointer<Pattern>
+    /// What numbers were found, by their keys.
+    let numbers: UnsafeMutablePointer<Double>
+    /// The last position, and the last change of status, that were taken.
+    let positionPlan: UnsafeMutablePointer<ScanPlan>
+    let statusPlan: UnsafeMutablePointer<ScanPlan>
+    private let patterns: UnsafeMutablePointer<KeyPattern>
     /// Their number, then their fingerprints.
     private let unknownKeys: UnsafeMutablePointer<UInt64>
 
@@ -65,8 +64,14 @@ final class ScannerTables {
         }
         powers = Powers(doubles: doubles, integers: integers)
         patterns = .allocate(capacity: 16)
-        patterns.initialize(repeating: Pattern(), count: 16)
-        for key in 1..<ScannedKey.names.count { patterns[key] = ScannerTables.pattern(ScannedKey.names[key]) }
+        patterns.initialize(repeating: KeyPattern(), count: 16)
+        for key in 1..<UInt8(ScannedKey.names.count) { patterns[Int(key)] = KeyPattern(of: key, behind: nil) }
+        numbers = .allocate(capacity: 16)
+        numbers.initialize(repeating: .nan, count: 16)
+        positionPlan = .allocate(capacity: 1)
+        positionPlan.initialize(to: ScanPlan(kind: .position))
+        statusPlan = .allocate(capacity: 1)
+        statusPlan.initialize(to: ScanPlan(kind: .status))
         unknownKeys = .allocate(capacity: 1 + ScannerTables.maximumUnknownKeys)
         unknownKeys.initialize(repeating: 0, count: 1 + ScannerTables.maximumUnknownKeys)
     }
@@ -75,64 +80,25 @@ final class ScannerTables {
         doubles.deallocate()
         integers.deallocate()
         patterns.deallocate()
+        numbers.deallocate()
+        positionPlan.pointee.deallocate()
+        positionPlan.deallocate()
+        statusPlan.pointee.deallocate()
+        statusPlan.deallocate()
         unknownKeys.deallocate()
     }
 
-    private static func pattern(_ name: String) -> Pattern {
-        var pattern = Pattern()
-        pattern.count = name.utf8.count
-        for (index, byte) in (Array(name.utf8) + [UInt8(ascii: "\"")]).enumerated() {
-            let shift = UInt64(index % 8) * 8
-            if index < 8 {
-                pattern.first |= UInt64(byte) << shift
-                pattern.firstMask |= 0xFF << shift
-            } else {
-                pattern.second |= UInt64(byte) << shift
-                pattern.secondMask |= 0xFF << shift
-            }
+    /// Takes a key and the colon behind it; the cursor stands on what should be its opening quote.
+    func takeKey(_ cursor: inout ScanCursor) -> UInt8 {
+        for key in 1..<UInt8(ScannedKey.names.count) where patterns[Int(key)].matches(cursor) {
+            cursor.position += patterns[Int(key)].count
+            return key
         }
-        return pattern
-    }
-
-    /// Takes a key and the quote behind it; the cursor stands on its first byte.
-    @inline(__always)
-    func takeKey(_ cursor: inout ScanCursor, expected: UInt8) -> UInt8 {
-        let first = cursor.word(at: 0)
-        let second = cursor.word(at: 8)
-        if expected != ScannedKey.unusual && expected != ScannedKey.unknown && matches(expected, first, second) {
-            cursor.position += patterns[Int(expected)].count + 1
-            return expected
-        }
-        return takeUnexpectedKey(&cursor, first, second)
-    }
-
-    @inline(__always)
-    private func matches(_ key: UInt8, _ first: UInt64, _ second: UInt64) -> Bool {
-        let pattern = patterns + Int(key)
-        return first & pattern.pointee.firstMask == pattern.pointee.first
-            && second & pattern.pointee.secondMask == pattern.pointee.second
-    }
-
-    @inline(never)
-    private func takeUnexpectedKey(_ cursor: inout ScanCursor, _ first: UInt64, _ second: UInt64) -> UInt8 {
-        guard let string = cursor.takeRestOfString() else { return ScannedKey.unusual }
-        let candidates: (UInt8, UInt8, UInt8) =
-            switch string.count {
-            case 3: (ScannedKey.app, 0, 0)
-            case 4: (ScannedKey.type, 0, 0)
-            case 5: (ScannedKey.speed, 0, 0)
-            case 6: (ScannedKey.status, 0, 0)
-            case 7: (ScannedKey.eventId, ScannedKey.heading, 0)
-            case 8: (ScannedKey.latitude, ScannedKey.accuracy, ScannedKey.altitude)
-            case 9: (ScannedKey.longitude, ScannedKey.timestamp, ScannedKey.subjectId)
-            case 10: (ScannedKey.activityId, 0, 0)
-            case 12: (ScannedKey.contentState, 0, 0)
-            default: (0, 0, 0)
-            }
-        if candidates.0 != 0 && matches(candidates.0, first, second) { return candidates.0 }
-        if candidates.1 != 0 && matches(candidates.1, first, second) { return candidates.1 }
-        if candidates.2 != 0 && matches(candidates.2, first, second) { return candidates.2 }
+        guard let string = cursor.takeString(), cursor.take(UInt8(ascii: ":")) else { return ScannedKey.unusual }
         let text = UnsafeRawBufferPointer(start: string.start, count: string.count)
+        for (key, name) in ScannedKey.names.enumerated().dropFirst() where text.elementsEqual(name.utf8) {
+            return UInt8(key)
+        }
         // Fields of a status that the scanner does not read must not pass for unknown ones.
         if text.elementsEqual("alert".utf8) || text.elementsEqual("relevanceScore".utf8) { return ScannedKey.unusual }
         return rememberUnknown(string)
@@ -154,8 +120,12 @@ final class ScannerTables {
         return ScannedKey.unknown
     }
 
-    @inline(__always)
     func forgetUnknownKeys() {
         unknownKeys[0] = 0
+    }
+
+    @inline(__always)
+    func forgetNumbers() {
+        for key in ScannedKey.numbers { numbers[Int(key)] = .nan }
     }
 }

@@ -13,6 +13,11 @@ enum BenchmarkProgram {
             case "serve": try OppositeServer.run(.complete, options)
             case "sink": try OppositeServer.run(.sink, options)
             case "push": try PushBenchmark.run(options)
+            case "payloads": try PayloadBenchmark.run(options)
+            case "urgent": try UrgentBenchmark.run(options)
+            case "memory": try MemoryBenchmark.run(options)
+            case "instruments": try InstrumentsBenchmark.run(options)
+            case "count": try CountBenchmark.run(options)
             case "path": try PathBenchmark.run(options)
             default:
                 throw BenchmarkFault(

@@ -45,7 +45,7 @@ enum DecodeBenchmark {
 }
 
 /// Messages one behind the other, and what it takes to read them all.
-private final class Messages {
+final class Messages {
     struct Pass {
         var nanoseconds: Int64
         var allocations: UInt64
@@ -118,7 +118,7 @@ private final class Messages {
     }
 }
 
-private final class Rival {
+final class Rival {
     let handle: OpaquePointer
 
     init() {

@@ -13,7 +13,10 @@ struct EventMessages {
     private let status: Template
     private let start: Template
 
-    init() {
+    /// - Parameter noteBytes: of a text that makes the content-state of a start longer; 0 for none.
+    init(noteBytes: Int = 0) {
+        let text = String(repeating: "on the way ", count: noteBytes / 11 + 1).prefix(noteBytes)
+        let note = noteBytes == 0 ? "" : ",\"note\":\"\(text)\""
         position = Template(
             """
             {"type":"position","eventId":"01JDVWQ4K2TQ8Z5M9R6B-0000000000","activityId":"ride-0000000","timestamp":0000000000.000,\
@@ -29,7 +32,7 @@ struct EventMessages {
             {"type":"activity.started","activityId":"ride-0000000","timestamp":0000000000.000,\
             "attributesType":"DeliveryAttributes",\
             "token":"\(String(repeating: "a5", count: 25))00000000000000","contentState":{"status":"on_the_way",\
-            "etaTimestamp":1795957200,"driverName":"Ada Lovelace","stopsRemaining":3,"progressPercentage":0.25,"vehicle":"Cargo bike 12"}}
+            "etaTimestamp":1795957200,"driverName":"Ada Lovelace","stopsRemaining":3,"progressPercentage":0.25,"vehicle":"Cargo bike 12"\(note)}}
             """)
         precondition(position.bytes.count == Self.byteCount, "a position has \(position.bytes.count) bytes")
         precondition(status.bytes.count == Self.byteCount, "a status has \(status.bytes.count) bytes")

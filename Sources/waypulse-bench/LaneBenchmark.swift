@@ -26,7 +26,7 @@ enum LaneBenchmark {
 }
 
 /// A lane of activities that all move on beyond their deadbands, at the same time.
-private final class PushedFleet {
+final class PushedFleet {
     struct Pass {
         var nanoseconds: Int64 = 0
         var allocations: UInt64 = 0

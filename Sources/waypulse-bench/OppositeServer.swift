@@ -2,7 +2,7 @@ import Glibc
 import HTTP2
 
 /// The other end, on a thread of its own: takes every push and answers 200 with an `apns-id`, as APNs does.
-final class OppositeServer {
+final class OppositeServer: Sendable {
     enum Kind {
         /// A server on nghttp2 that decodes and checks all of HTTP/2, and answers with the request's own `apns-id`.
         case complete

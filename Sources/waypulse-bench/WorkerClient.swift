@@ -15,6 +15,7 @@ final class WorkerClient: Sendable {
         /// As the worker reports it.
         var streams = 0
         var work = PushBenchmark.Work()
+        var batch = JobBatch()
         var began: (cpu: Int64, time: Int64, allocations: UInt64)?
         var isDone = false
     }
@@ -41,16 +42,19 @@ final class WorkerClient: Sendable {
     }
 
     private func begin(_ worker: Worker) {
-        let jobs = state.withLock { state in
+        state.withLock { state in
             state.worker = worker
-            return nextJobs(&state)
+            submitNext(&state)
         }
-        if !jobs.isEmpty { worker.submit(jobs) }
     }
 
     /// On the worker's thread.
     private func take(_ reports: [Report]) {
-        let (worker, jobs, done) = state.withLock { state in
+        let done = state.withLock { state in
+            // Here and not where the first jobs are made: that may be another thread, whose allocations are others.
+            if state.began == nil, state.worker != nil {
+                state.began = (Clock.processCPU(), Clock.monotonic(), cbenchmarks_allocations())
+            }
             for report in reports {
                 switch report {
                 case .streams(_, let count): state.streams = count
@@ -63,27 +67,25 @@ final class WorkerClient: Sendable {
                     }
                 }
             }
-            return (state.worker, nextJobs(&state), finish(&state))
+            submitNext(&state)
+            return finish(&state)
         }
-        if let worker, !jobs.isEmpty { worker.submit(jobs) }
         if let done { result.give(done) }
     }
 
-    private func nextJobs(_ state: inout State) -> [Job] {
-        guard state.worker != nil, state.streams > 0 else { return [] }
-        if state.began == nil { state.began = (Clock.processCPU(), Clock.monotonic(), cbenchmarks_allocations()) }
+    /// The worker is not stopped meanwhile, so that nothing is reported from here.
+    private func submitNext(_ state: inout State) {
+        guard let worker = state.worker, state.streams > 0 else { return }
         let count = min(plan.requests - state.submitted, min(plan.streams, state.streams) - state.outstanding)
-        guard count > 0 else { return [] }
+        guard count > 0 else { return }
         state.outstanding += count
-        return (0..<count).map { _ in
+        for _ in 0..<count {
             state.submitted += 1
-            // A body of its own for each push, as a payload that was just built is.
-            let body = [UInt8](unsafeUninitializedCapacity: PushLoad.bodyBytes) { buffer, count in
-                _ = buffer.initialize(from: state.load.body)
-                count = PushLoad.bodyBytes
-            }
-            return Job(identifier: UInt64(state.submitted), pool: 0, headers: state.load.nextHeaders(), body: body)
+            // A body is copied for each push, as a payload that was just built is.
+            state.batch.add(
+                identifier: UInt64(state.submitted), pool: 0, headers: state.load.nextHeaders(), body: state.load.body)
         }
+        worker.submit(&state.batch)
     }
 
     private func finish(_ state: inout State) -> PushBenchmark.Work? {

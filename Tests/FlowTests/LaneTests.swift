@@ -101,6 +101,33 @@ struct LaneTests {
         #expect(order == ["b", "c", "a"])
     }
 
+    @Test("There is news where something may leave, and none where the phone knows all that counts")
+    func news() throws {
+        let bench = Bench()
+        try bench.begin("a")
+        try bench.position("a", latitude: 48)
+        #expect(bench.lane.hasNews)
+        let first = try #require(bench.next())
+        bench.answer(first, 200)
+        #expect(bench.next() == nil)
+        #expect(!bench.lane.hasNews)
+        bench.now += 60_000
+        try bench.position("a", latitude: 48.000_1)
+        #expect(!bench.lane.hasNews)
+        try bench.status("a", "near")
+        #expect(bench.lane.hasNews)
+        bench.lane.setStreams(0, link: bench.link)
+        #expect(bench.next() == nil)
+        #expect(!bench.lane.hasNews)
+        // A stream is free: that is news to what was ready.
+        bench.lane.setStreams(1, link: bench.link)
+        #expect(bench.lane.hasNews)
+        let second = try #require(bench.next())
+        #expect(bench.next() == nil)
+        bench.answer(second, 200)
+        #expect(bench.lane.hasNews)
+    }
+
     @Test("One in flight per activity; the end waits for the answer, then goes")
     func oneInFlight() throws {
         let bench = Bench()

@@ -6,9 +6,10 @@ import Testing
 @Suite("SHA-1 and UUIDs")
 struct SHA1Tests {
     private func hex(_ text: String) -> String {
-        SHA1.digest(Array(text.utf8)).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
+        let words = Array(text.utf8).withUnsafeBytes { SHA1.digest($0) }
+        return [words.0, words.1, words.2, words.3, words.4].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
         }.joined()
     }
 
@@ -20,67 +21,52 @@ struct SHA1Tests {
             hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
                 == "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
         #expect(hex(String(repeating: "a", count: 1_000)) == "291e9a6c66994949b57ba5e650361e98fc36b1ba")
+        // Lengths around which the padding takes another block; compared with Python's hashlib.
+        #expect(hex(String(repeating: "b", count: 55)) == "4d055f5334ac4bca50260deff4707cd8d4fc1454")
+        #expect(hex(String(repeating: "b", count: 56)) == "049adea016c8a8e3b7a9054aeeaa8643453bebd9")
+        #expect(hex(String(repeating: "b", count: 63)) == "956b36ade6e3e4b7818ced2d611fb95e8abc2bd0")
+        #expect(hex(String(repeating: "b", count: 64)) == "9d682ff9a7018603023176b8c12926c6a15510ee")
+        #expect(hex(String(repeating: "b", count: 65)) == "af8615a17a61c9bc8fec267292a3abde6a482f0b")
     }
 
     @Test("the example of RFC 9562: www.example.com in the DNS name space")
     func example() {
         let dns = APNsIdentifier(high: 0x6BA7_B810_9DAD_11D1, low: 0x80B4_00C0_4FD4_30C8)
-        let identifier = APNsIdentifier(nameSpace: dns, name: Array("www.example.com".utf8))
+        let identifier = Array("www.example.com".utf8).withUnsafeBytes { APNsIdentifier(nameSpace: dns, name: $0) }
         #expect(identifier.description == "2ed6657d-e927-568b-95e1-2665a8aea6a2")
     }
-}
 
-@Suite("The table of ids")
-struct IdentifierTableTests {
-    @Test("finds what is in it and nothing else, over growth and removal")
-    func random() {
-        var random = SeededGenerator(seed: 11)
-        var table = IdentifierTable(seed: 99)
-        var expected: [String: UInt32] = [:]
-        var free: [UInt32] = Array((0..<3_000).reversed())
-        for _ in 0..<20_000 {
-            var name = "id-\(Int.random(in: 0..<3_000, using: &random))"
-            let found = name.withUTF8 { table.find(UnsafeRawBufferPointer($0)) }
-            if found != expected[name] { Issue.record("\(name)") }
-            if let found, random.chance(0.4) {
-                table.remove(index: found)
-                expected[name] = nil
-                free.append(found)
-            } else if found == nil, let index = free.popLast() {
-                name.withUTF8 { table.insert(UnsafeRawBufferPointer($0), index: index) }
-                expected[name] = index
+    @Test("an update's id names its activity and its sequence, the largest too")
+    func sequences() {
+        let nameSpace = APNsIdentifier.nameSpace
+        for sequence in [1, 9, 10, 4_711, UInt64.max] {
+            let activity = Array("ride-7".utf8)
+            let expected = (activity + [0xFF] + Array(String(sequence).utf8)).withUnsafeBytes {
+                APNsIdentifier(nameSpace: nameSpace, name: $0)
             }
-        }
-        #expect(table.count == expected.count)
-        for (name, index) in expected {
-            var name = name
-            #expect(name.withUTF8 { table.find(UnsafeRawBufferPointer($0)) } == index)
-            #expect(table.withName(ofIndex: index) { String(decoding: $0, as: UTF8.self) } == name)
-        }
-    }
-
-    @Test("the seed changes the hash")
-    func seeds() {
-        let one = IdentifierTable(seed: 1)
-        let two = IdentifierTable(seed: 2)
-        "ride-1".utf8.withContiguousStorageIfAvailable {
-            let bytes = UnsafeRawBufferPointer($0)
-            #expect(one.hash(of: bytes) != two.hash(of: bytes))
+            #expect(activity.withUnsafeBytes { APNsIdentifier(activity: $0, sequence: sequence) } == expected)
         }
     }
 }
 
 @Suite("The timing wheel")
 struct TimingWheelTests {
+    private func activities(_ count: Int) -> ActivitySlab {
+        var slab = ActivitySlab()
+        for index in 0..<count { _ = slab.allocate(named("ride-\(index)")) }
+        return slab
+    }
+
     /// Against a sorted list: random arming, moving, disarming and advancing, over milliseconds and over years.
     @Test("fires everything at its time, in order of due time, then of start", arguments: 0..<20)
     func againstSortedList(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let count = 200
-        let states = UnsafeMutablePointer<ActivityState>.allocate(capacity: count)
-        defer { states.deallocate() }
-        states.initialize(repeating: ActivityState(), count: count)
-        for index in 0..<count { states[index].startOrder = UInt64((index * 7919) % count) }
+        let slab = activities(count)
+        let states = slab.states
+        for index in 0..<UInt32(count) {
+            states[index].pointee.startOrder = Int64((Int(index) * 7919) % count)
+        }
         var wheel = TimingWheel()
         var expected: [UInt32: Int64] = [:]
         var now = EventBuilder.epochMilliseconds
@@ -100,9 +86,11 @@ struct TimingWheelTests {
             default:
                 now += [0, 1, 50, 3_000, 100_000].randomElement(using: &random)! as Int64
                 var fired: [UInt32] = []
-                while wheel.popDue(nowMilliseconds: now, states, into: &batch) { fired += batch }
+                while wheel.popDue(nowMilliseconds: now, states, into: &batch) {
+                    fired += batch
+                }
                 let due = expected.filter { $0.value <= now }.map(\.key).sorted {
-                    (expected[$0]!, states[Int($0)].startOrder) < (expected[$1]!, states[Int($1)].startOrder)
+                    (expected[$0]!, states[$0].pointee.startOrder) < (expected[$1]!, states[$1].pointee.startOrder)
                 }
                 #expect(fired == due, "seed \(seed)")
                 for index in fired { expected[index] = nil }
@@ -114,9 +102,8 @@ struct TimingWheelTests {
 
     @Test("without disarming, the next due time is exact")
     func nextDue() {
-        let states = UnsafeMutablePointer<ActivityState>.allocate(capacity: 3)
-        defer { states.deallocate() }
-        states.initialize(repeating: ActivityState(), count: 3)
+        let slab = activities(3)
+        let states = slab.states
         var wheel = TimingWheel()
         let dues: [Int64] = [1_773_000_015_000, 1_773_000_000_001, 1_773_028_800_000]
         for (index, due) in dues.enumerated() { wheel.arm(UInt32(index), dueMilliseconds: due, states) }
@@ -134,9 +121,13 @@ struct TimingWheelTests {
 
 @Suite("Layout")
 struct LayoutTests {
-    @Test("the state of an activity fits two cache lines")
-    func stateSize() {
-        #expect(MemoryLayout<ActivityState>.stride <= 128)
+    @Test("the state of an activity is two cache lines, its event ids are two, its record is 104 bytes")
+    func sizes() {
+        #expect(MemoryLayout<ActivityState>.stride == 128)
+        #expect(MemoryLayout<EventIdentifierRing>.stride == 128)
+        #expect(MemoryLayout<StoredRecord>.stride == 104)
+        // What a look at the id and a judgement inside the deadband need lies in one line each.
+        #expect(MemoryLayout<ActivityState>.offset(of: \.identifier) == 64)
     }
 
     @Test("names are those of the spec, reasons in the order of its table")

@@ -46,6 +46,20 @@ struct LineReaderTests {
         #expect(try lines(of: LineReader(PiecewiseSource("\n\n \r\n", pieceBytes: 4))) == [])
     }
 
+    @Test("What is at hand are whole lines that were read already; they stay valid together")
+    func atHand() throws {
+        let source = PiecewiseSource("a\n\nbb\n \nccc\nddd", pieceBytes: 13)
+        let reader = LineReader(source)
+        #expect(reader.nextAtHand() == nil)
+        guard case .line(let first) = try reader.next() else { return #expect(Bool(false)) }
+        let second = try #require(reader.nextAtHand())
+        let third = try #require(reader.nextAtHand())
+        // The last one has no line feed yet.
+        #expect(reader.nextAtHand() == nil)
+        #expect([first, second, third].map(text) == ["a", "bb", "ccc"])
+        #expect(try lines(of: reader) == ["ddd"])
+    }
+
     @Test("A look ahead shows what follows, consumes nothing and leaves the current line valid")
     func lookAhead() throws {
         let reader = LineReader(PiecewiseSource("a\nbb\nccc\ndddd\n", pieceBytes: 3), capacity: 4)

@@ -71,6 +71,43 @@ struct RecordingTests {
         #expect(try numbersAndTimes(recording).map(\.0) == [2, 3, 4])
     }
 
+    @Test("However many lines are at hand, records come one by one, in order, with their own bytes")
+    func manyAtHand() throws {
+        let lines = (0..<1_000).map { index in
+            // Some ids are written with an escape, and so lie elsewhere than in the line.
+            position(index % 7 == 0 ? "ride-\u{5C}u0041\(index)" : "ride-A\(index)", at: index)
+        }
+        let recording = Recording(name: "test", bytes: Array(lines.joined(separator: "\n").utf8), apps: [])
+        for index in 0..<1_000 {
+            guard case .record = try recording.advance() else { return #expect(Bool(false), "\(index)") }
+            let record = recording.current.pointee
+            #expect(record.number == index + 1)
+            if index == 1 {
+                // The first id was written with an escape, and ended its batch. The eighth ends this one.
+                #expect(recording.newBatch.map(\.number) == [2, 3, 4, 5, 6, 7, 8])
+            }
+            if index == 2 { #expect(recording.newBatch.isEmpty) }
+            #expect(String(decoding: record.value, as: UTF8.self) == lines[index])
+            guard case .success(let event) = record.event else { return #expect(Bool(false), "\(index)") }
+            #expect(String(decoding: event.identifier, as: UTF8.self) == "ride-A\(index)")
+            #expect(try recording.followingTimeMilliseconds() == (index < 999 ? Int64(index + 1) * 1_000 : nil))
+        }
+        guard case .end = try recording.advance() else { return #expect(Bool(false)) }
+    }
+
+    @Test("Nothing is waited for to make a record's batch larger")
+    func noWaitForMore() throws {
+        let source = PiecewiseSource(position("a", at: 1) + "\n" + position("a", at: 2) + "\n", pieceBytes: 100)
+        let recording = Recording(name: "pipe", source: source, apps: [])
+        guard case .record = try recording.advance(waits: false) else { return #expect(Bool(false)) }
+        source.isReadable = false
+        #expect(recording.current.pointee.number == 1)
+        guard case .notYet = try recording.advance(waits: false) else { return #expect(Bool(false)) }
+        source.isReadable = true
+        guard case .record = try recording.advance(waits: false) else { return #expect(Bool(false)) }
+        #expect(recording.current.pointee.number == 2)
+    }
+
     @Test("Compressed recordings read like others, also of several frames")
     func zstd() throws {
         let bytes = compressed(position("a", at: 1) + "\n") + compressed(position("a", at: 2) + "\n")

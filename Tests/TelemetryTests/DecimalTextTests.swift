@@ -1,5 +1,6 @@
-import Telemetry
 import Testing
+
+@testable import Telemetry
 
 @Suite struct DecimalTextTests {
     @Test(arguments: [
@@ -14,6 +15,42 @@ import Testing
     ])
     func doublesAreWrittenInTheirShortestForm(double: Double, text: String) {
         #expect(DecimalText.shortest(double) == text)
+        #expect(written(double) == text)
+    }
+
+    @Test func shortDecimalsAreWrittenInTheirShortestFormToo() throws {
+        var random = SeededRandom(seed: 15)
+        for _ in 0..<20_000 {
+            // Up to eight decimals, of which six are written without the shortest text being looked for, and their neighbours.
+            let whole =
+                Int64.random(in: -999_999_999...999_999_999, using: &random) >> Int64.random(in: 0...29, using: &random)
+            let places = Int.random(in: 0...8, using: &random)
+            let fraction = String(Int.random(in: 0...99_999_999, using: &random)).prefix(places)
+            var double = try #require(Double("\(whole)\(fraction.isEmpty ? "" : ".")\(fraction)"))
+            if Int.random(in: 0..<4, using: &random) == 0 { double = double.nextUp }
+            if written(double) != DecimalText.shortest(double) {
+                Issue.record("\(double) was written as \(written(double))")
+            }
+        }
+    }
+
+    @Test func quickRoundingIsTheExactOne() {
+        var random = SeededRandom(seed: 5)
+        for _ in 0..<50_000 {
+            let degrees = Double.random(in: -180...180, using: &random)
+            // Most of them beside the middle between two.
+            let middle = (degrees * 1e5).rounded(.down) / 1e5 + 5e-6
+            for value in [degrees, middle, middle.nextUp, middle.nextDown, middle + 1e-11, middle - 1e-11] {
+                let exact = DecimalText.exactHundredThousandths(value)
+                if DecimalText.hundredThousandths(value) != exact { Issue.record("\(value) is not \(exact)") }
+            }
+        }
+    }
+
+    private func written(_ double: Double) -> String {
+        var buffer = ByteBuffer()
+        buffer.append(double: double)
+        return buffer.text
     }
 
     @Test func whatIsWrittenReadsBackAsTheSameDouble() throws {

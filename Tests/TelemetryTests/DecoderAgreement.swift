@@ -8,16 +8,31 @@ struct DecoderAgreement {
     private(set) var quickly = 0
 
     /// What they do not agree on for this message; nil where they agree.
-    mutating func dispute(over message: [UInt8]) -> String? {
-        message.withUnsafeBytes { bytes in
+    ///
+    /// - Parameter earlier: a message that the scanner sees before, and whose order of keys it then expects.
+    mutating func dispute(over message: [UInt8], after earlier: [UInt8] = []) -> String? {
+        earlier.withUnsafeBytes { _ = decoder.decodeQuickly($0) }
+        return message.withUnsafeBytes { bytes in
             eventDispute(bytes) ?? grammarDispute(bytes) ?? lineDispute(bytes)
         }
     }
 
     private mutating func eventDispute(_ bytes: UnsafeRawBufferPointer) -> String? {
-        guard let event = decoder.decodeQuickly(bytes) else { return nil }
+        var newDecoder = EventDecoder(apps: ["riders", "eaters"])
+        let expected = decoder.decodeQuickly(bytes)
+        let unexpected = newDecoder.decodeQuickly(bytes)
+        // The second time it knows the order, if it did not before.
+        let again = newDecoder.decodeQuickly(bytes)
+        guard let event = unexpected, let expected, let again else {
+            let areAllRefused = unexpected == nil && expected == nil && again == nil
+            return areAllRefused ? nil : "what the scanner takes depends on what it took before"
+        }
         quickly += 1
         let quick = Decoded(event)
+        if Decoded(expected) != quick {
+            return "the scanner says \(quick), and after another message \(Decoded(expected))"
+        }
+        if Decoded(again) != quick { return "the scanner says \(quick), and then \(Decoded(again))" }
         let place = event.identifier.baseAddress
         switch fully(bytes) {
         case .failure(let fault):

@@ -8,13 +8,15 @@ struct EventGenerator {
         random = SeededRandom(seed: seed)
     }
 
-    mutating func message() -> [UInt8] {
+    /// A message as a producer might write it, and what became of it: every other one is broken.
+    mutating func message() -> (sound: [UInt8], message: [UInt8]) {
         isPlain = oneIn(2)
         var message = Array(event().utf8)
         if oneIn(8) { message = Array(wrapped(String(decoding: message, as: UTF8.self)).utf8) }
-        if oneIn(2) { return message }
+        let sound = message
+        if oneIn(2) { return (sound, message) }
         for _ in 0..<Int.random(in: 1...3, using: &random) { mutate(&message) }
-        return message
+        return (sound, message)
     }
 
     // Whole events
@@ -36,7 +38,7 @@ struct EventGenerator {
         }
         if oneIn(3) { members.append(("eventId", oneIn(8) ? value() : identifier())) }
         if oneIn(8) { members.append(("app", pick(["\"riders\"", "\"eaters\"", "\"\"", "null", "\"r\\u0069ders\""]))) }
-        if oneIn(8) { members.append(("contentState", oneIn(4) ? value() : object())) }
+        if oneIn(4) { members.append(("contentState", oneIn(6) ? value() : object())) }
         if oneIn(4) {
             members[0].1 = "\"status\""
             if oneIn(2) { members.removeAll { $0.0 == "latitude" || $0.0 == "longitude" } }
@@ -80,7 +82,12 @@ struct EventGenerator {
     }
 
     private mutating func object() -> String {
-        written((0..<Int.random(in: 0...3, using: &random)).map { ("f\($0)", value()) })
+        // More than are compared one by one, and now and then one twice.
+        let count = oneIn(30) ? 20 : Int.random(in: 0...4, using: &random)
+        return written(
+            (0..<count).map { index in
+                (oneIn(8) ? pick(["status", "f0", "straße", "a\\nb", "😀"]) : "f\(index)", value())
+            })
     }
 
     private mutating func value() -> String {

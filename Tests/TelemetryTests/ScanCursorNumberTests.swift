@@ -5,15 +5,22 @@ import Testing
 @Suite struct ScanCursorNumberTests {
     private let tables = ScannerTables()
 
-    /// Nil where the number is left to the general way.
+    /// Nil where the number is left to the general way. With much text behind it and with little, it is read in other ways.
     private func scanned(_ text: String) -> Double? {
-        Array("\(text),      }".utf8).withUnsafeBytes { bytes in
+        let few = scanned(text, before: ",      }")
+        #expect(
+            scanned(text, before: ",\(String(repeating: " ", count: 40))}")?.bitPattern == few?.bitPattern, "\(text)")
+        return few
+    }
+
+    private func scanned(_ text: String, before rest: String) -> Double? {
+        Array("\(text)\(rest)".utf8).withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return nil }
             var cursor = ScanCursor(position: base, end: base + bytes.count)
             guard cursor.trimToClosingBrace() else { return nil }
-            let number = cursor.takeNumber(tables.powers)
+            let number = cursor.takeNumber(tables.powers)?.double(tables.powers)
             // What was taken ends where the number does.
-            guard !number.isNaN, cursor.byte == UInt8(ascii: ",") else { return nil }
+            guard let number, cursor.byte == UInt8(ascii: ",") else { return nil }
             return number
         }
     }

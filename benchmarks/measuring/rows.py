@@ -67,11 +67,13 @@ def one_connection(server):
 POSITION, MIXED = "position", "80 % position, 20 % status"
 FEW, MANY = "10000 activities", "1000000 activities"
 FEW_SENT, ALL_SENT = "1 % of events sent", "every event sent"
+FULL = "200000 activities"
+COUNTED = "lane and worker"
 URGENT = "beside 200000 positions/s"
 SIMDJSON = "simdjson on-demand"
 
 
-def pushing(label, server, subject, target_h2load=None, with_go=False, target_go=None, rate=True):
+def pushing(label, server, subject, target_h2load=None, with_go=False, target_go=None):
     """The rows of one client on one server."""
     case, unit = one_connection(server), "CPU-s a million pushes"
 
@@ -82,8 +84,7 @@ def pushing(label, server, subject, target_h2load=None, with_go=False, target_go
     rows = [row(label, cpu, unit, 2, Against(case, "h2load", "h2load"), target_h2load)]
     if with_go:
         rows.append(row("", cpu, unit, 2, Against(case, "go", "the Go worker"), target_go, is_ratio_alone=True))
-    if rate:
-        rows.append(row("", "pushesPerSecond", "pushes/s"))
+    rows.append(row("", "pushesPerSecond", "pushes/s"))
     rows.append(row("", "serverCPUSecondsPerMillionPushes", "CPU-s a million at the server", 2))
     return rows
 
@@ -105,14 +106,17 @@ ROWS = [
         "bytes an activity", target=at_most(192)),
     Row("pacing", "all in, begun, `shown` equal, no event ids", MANY, "waypulse", "residentBytesPerActivity",
         "bytes an activity", target=at_most(450)),
-    Row("pacing", "worst case: after one update each, with event ids", MANY, "waypulse",
-        "residentBytesPerActivityAfterSending", "bytes an activity"),
+    Row("memory", "all in at the most: event ids full, an update under way, newer content behind it", FULL, "waypulse",
+        "bytesPerActivityFull", "bytes an activity"),
+    Row("memory", "all in, begun", FULL, "waypulse", "bytesPerActivityBegun", "bytes an activity"),
+    Row("memory", "all in, one update told", FULL, "waypulse", "bytesPerActivityTold", "bytes an activity"),
     Row("lane", "decode + pacing + payload + answer, every event sent", ALL_SENT, "waypulse", "nanosecondsPerPush", "ns a push"),
     Row("lane", "", ALL_SENT, "waypulse", "allocationsPerPush", "allocations a push", digits=1),
     *pushing("dispatch on the sink, worker", "sink", "worker", ratio_at_most(0.9), True, ratio_at_most(0.1)),
     Row("dispatch", "", SINK, "worker", "allocationsPerPush", "allocations a push", digits=1),
     *pushing("bare connection", "sink", "connection", with_go=True),
-    *pushing("worker with payloads built from state", "sink", "payloads", ratio_at_most(1.3), rate=False),
+    Row("dispatch", "worker with payloads built from state", SINK, "payloads", "cpuSecondsPerMillionPushes",
+        "CPU-s a million pushes", digits=2, against=Against(SINK, "h2load", "h2load"), target=ratio_at_most(1.3)),
     Row("dispatch", "the same, with the events that made them due", SINK, "payloads", "cpuSecondsPerMillionPushesWithEvents",
         "CPU-s a million pushes", digits=2),
     Row("dispatch", "h2load", SINK, "h2load", "cpuSecondsPerMillionPushes", "CPU-s a million pushes", digits=2),
@@ -128,4 +132,18 @@ ROWS = [
     Row("path", "whole path, every event sent", ALL_SENT, "waypulse", "pushesPerSecond", "pushes/s", target=at_least(100_000)),
     Row("path", "", ALL_SENT, "waypulse", "cpuMicrosecondsPerEvent", "CPU-µs an event", digits=2),
     Row("path", "", ALL_SENT, "waypulse", "serverCPUMicrosecondsPerPush", "CPU-µs a push at the server", digits=2),
+    Row("urgent", "urgent update beside 200,000 positions/s, due → request written, p50", URGENT, "waypulse",
+        "urgentMedianMicroseconds", "µs", target=at_most(200)),
+    Row("urgent", "p99", URGENT, "waypulse", "urgentP99Microseconds", "µs", target=at_most(2_000)),
+    Row("urgent", "p99.9", URGENT, "waypulse", "urgentP999Microseconds", "µs"),
+    Row("urgent", "latest", URGENT, "waypulse", "urgentMaximumMicroseconds", "µs"),
+    Row("urgent", "", URGENT, "waypulse", "positionsPerSecond", "positions/s taken"),
+    Row("urgent", "", URGENT, "waypulse", "feederLatenessMedianMicroseconds", "µs late woke the events' writer, not counted"),
+    Row("urgent", "", URGENT, "waypulse", "laneAndWorkerCores", "cores used by lane and worker", digits=2),
+    Row("urgent", "", URGENT, "waypulse", "feederAndServerCores", "cores used by the events' writer and the sink", digits=2),
+    Row("instruments", "instruments, of an event's cost", COUNTED, "waypulse", "percentOfAnEvent", "%", digits=2,
+        target=at_most(5)),
+    Row("instruments", "instruments, of a push's cost", COUNTED, "waypulse", "percentOfAPush", "%", digits=2, target=at_most(5)),
+    Row("instruments", "", COUNTED, "waypulse", "nanosecondsPerAddition", "ns an addition", digits=1),
+    Row("instruments", "", COUNTED, "waypulse", "nanosecondsPerHistogramRecord", "ns a record of a histogram", digits=1),
 ]

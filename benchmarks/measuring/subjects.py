@@ -81,6 +81,14 @@ def own_client(binary, server, subject, number):
     return measurement
 
 
+def payloads(binary, server, number):
+    """A lane and a worker. The server meanwhile also takes what is told before the counting begins, so its use is not set beside this."""
+    words = [binary, "payloads", "--port", server.port, "--authority", server.authority, "--round", number, "--streams", STREAMS]
+    [measurement] = lines_of("dispatch", words, CLIENT_CORE)
+    case = f"{measurement.case}, {SERVERS[server.kind]}"
+    return Measurement("dispatch", case, measurement.subject, measurement.round, measurement.figures)
+
+
 def go_worker(program, server, number, is_restricted):
     words = [program, "-port", server.port, "-authority", server.authority, "-authorization", f"bearer {TOKEN}"]
     words += ["-topic", TOPIC, "-requests", GO_PUSHES, "-streams", STREAMS, "-round", number]

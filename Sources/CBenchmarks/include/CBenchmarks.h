@@ -1,4 +1,4 @@
-// What the benchmarks need of C and C++: simdjson as a rival, and a count of allocations.
+// What the benchmarks need of C and C++: simdjson as a rival, a count of allocations, and what goes to sockets.
 #ifndef WAYPULSE_CBENCHMARKS_H
 #define WAYPULSE_CBENCHMARKS_H
 
@@ -32,6 +32,20 @@ bool cbenchmarks_rival_decode(
 
 /// Calls of malloc and its kin by this thread so far.
 uint64_t cbenchmarks_allocations(void);
+
+/// TLS records that this process has written, and the bytes in them before they were encrypted.
+uint64_t cbenchmarks_writes(void);
+uint64_t cbenchmarks_written_bytes(void);
+
+/// From now on, whenever a written record holds `mark` and a decimal number below `count` behind it, the time is kept. Called once, before
+/// there are connections.
+void cbenchmarks_watch_writes(const char *mark, size_t count);
+
+/// When the record with this number had gone to the socket, nanoseconds of CLOCK_MONOTONIC; 0 where none has.
+int64_t cbenchmarks_written_at(size_t number);
+
+/// Has this thread's sleeps end when they should, rather than up to 50 µs later.
+void cbenchmarks_sleep_exactly(void);
 
 /// Has malloc give back to the system what it holds and nobody uses.
 void cbenchmarks_give_back_memory(void);

@@ -62,11 +62,11 @@ final class ConnectionPool: ClientHandler {
 
     // MARK: Requests
 
-    func submit(_ job: Job) {
+    func submit(_ job: Job, body: UnsafeRawBufferPointer) {
         guard let member = freest else { return core.giveBack(job) }
         do throws(CredentialFault) {
             try prepareBatch()
-            request.write(job)
+            request.write(job, body: body)
             let now = core.loop.nowMilliseconds
             let flight = flights.insert(
                 Flight(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Jobs on their way to a worker's thread.
+/// Jobs on their way to a worker's thread. Batches change places with their memory: a handful of them serves for ever.
 final class JobInbox: Sendable {
     enum Acceptance {
         /// It was empty: the loop has to be woken.
@@ -12,24 +12,30 @@ final class JobInbox: Sendable {
     }
 
     private struct State {
-        var jobs: [Job] = []
+        var jobs = JobBatch()
         var isClosed = false
     }
 
     private let state = Mutex(State())
 
-    func add(_ batch: [Job]) -> Acceptance {
+    /// Empties `batch`, unless the inbox is closed.
+    func add(_ batch: inout JobBatch) -> Acceptance {
         state.withLock { state in
             if state.isClosed { return .closed }
-            defer { state.jobs.append(contentsOf: batch) }
-            return state.jobs.isEmpty ? .first : .more
+            guard state.jobs.isEmpty else {
+                state.jobs.append(batch)
+                batch.removeAll()
+                return .more
+            }
+            swap(&state.jobs, &batch)
+            return .first
         }
     }
 
-    /// Gives out what has come, and takes the caller's empty array for what comes next: two arrays serve for ever.
+    /// Gives out what has come, and takes the caller's empty batch for what comes next.
     ///
     /// - Returns: whether the inbox is closed, so that these are the last.
-    func take(into jobs: inout [Job]) -> Bool {
+    func take(into jobs: inout JobBatch) -> Bool {
         precondition(jobs.isEmpty, "\(jobs.count) jobs would come back")
         return state.withLock { state in
             swap(&state.jobs, &jobs)

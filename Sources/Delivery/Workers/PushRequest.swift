@@ -29,7 +29,7 @@ struct PushRequest: ~Copyable {
             atOnce: template(bearer, priority: "10"))
     }
 
-    mutating func write(_ job: borrowing Job) {
+    mutating func write(_ job: borrowing Job, body: UnsafeRawBufferPointer) {
         guard let prepared else { preconditionFailure("a push without a provider token") }
         buffer.reset(job.headers.priority == 10 ? prepared.atOnce : prepared.whenConvenient)
         withUnsafeTemporaryAllocation(byteCount: PushHeaders.longestPathBytes, alignment: 8) { path in
@@ -38,7 +38,7 @@ struct PushRequest: ~Copyable {
         }
         buffer.add("apns-expiration", decimal: job.headers.expirationSeconds)
         buffer.add("apns-id", count: PushHeaders.identifierBytes) { job.headers.writeIdentifier(into: $0) }
-        buffer.setBody(job.body)
+        buffer.setBody(body)
     }
 
     private func template(_ bearer: ProviderToken.Bearer, priority: String) -> RequestTemplate {

@@ -39,12 +39,18 @@ public final class Worker: Sendable {
 
     deinit { stop() }
 
-    /// After `stop()` jobs come back `unsent` at once, on the caller's thread.
-    public func submit(_ jobs: [Job]) {
-        switch inbox.add(jobs) {
+    /// Takes the jobs out of `batch` and leaves it empty, its memory ready for the next ones. After `stop()` jobs come back `unsent` at
+    /// once, on the caller's thread.
+    public func submit(_ batch: inout JobBatch) {
+        guard !batch.isEmpty else { return }
+        switch inbox.add(&batch) {
         case .first: thread.mailbox.wake()
         case .more: break
-        case .closed: reports(jobs.map { .completed(identifier: $0.identifier, outcome: .unsent) })
+        case .closed:
+            var unsent: [Report] = []
+            batch.visitAll { job, _ in unsent.append(.completed(identifier: job.identifier, outcome: .unsent)) }
+            batch.removeAll()
+            reports(unsent)
         }
     }
 

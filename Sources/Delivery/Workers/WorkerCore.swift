@@ -21,7 +21,7 @@ final class WorkerCore: EventSource {
     private let inbox: JobInbox
     private let deliver: @Sendable ([Report]) -> Void
     private var pools: [ConnectionPool] = []
-    private var jobs: [Job] = []
+    private var jobs = JobBatch()
     private var reports: [Report] = []
     private var turn = Turn.quiet
 
@@ -58,11 +58,14 @@ final class WorkerCore: EventSource {
 
     func takeJobs() {
         batch += 1
-        let isLast = inbox.take(into: &jobs)
-        for job in jobs {
-            if isLast { giveBack(job) } else { pools[job.pool].submit(job) }
+        var taken = JobBatch()
+        swap(&taken, &jobs)
+        let isLast = inbox.take(into: &taken)
+        taken.visitAll { job, body in
+            if isLast { giveBack(job) } else { pools[job.pool].submit(job, body: body) }
         }
-        jobs.removeAll(keepingCapacity: true)
+        taken.removeAll()
+        swap(&taken, &jobs)
         if isLast { close() }
     }
 

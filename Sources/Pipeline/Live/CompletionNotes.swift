@@ -6,39 +6,43 @@ struct CompletionNotes {
     private let instruments: LaneInstruments
     private let log: Log
     private let deadLetters: DeadLetterFile?
+    // What is noted for each push is written to cells of this thread's own.
+    private let updates: CounterWriter<LaneInstruments.FateLabel>
+    private let pushes: CounterWriter<LaneInstruments.ClassLabel>
     private let freshness: HistogramWriter<LaneInstruments.ClassLabel>
 
     init(instruments: LaneInstruments, log: Log, deadLetters: DeadLetterFile?) {
         self.instruments = instruments
         self.log = log
         self.deadLetters = deadLetters
+        updates = instruments.updates.writer()
+        pushes = instruments.pushes.writer()
         freshness = instruments.freshness.writer()
     }
 
     func note(_ completion: Completion, at moment: Moment) {
-        let update = completion.update
-        instruments.updates.add(1, LaneInstruments.FateLabel(completion.fate))
+        updates.add(1, LaneInstruments.FateLabel(completion.fate))
         switch completion.fate {
         case .accepted:
-            let label: LaneInstruments.ClassLabel = update.isUrgent ? .urgent : .routine
-            instruments.pushes.add(1, label)
-            if let applied = update.newestEventAppliedAtMilliseconds {
+            let label: LaneInstruments.ClassLabel = completion.dispatch.update.isUrgent ? .urgent : .routine
+            pushes.add(1, label)
+            if let applied = completion.dispatch.update.newestEventAppliedAtMilliseconds {
                 freshness.record(max(0, moment.pacing.nowMilliseconds - applied), label)
             }
         case .refused:
             let reason = completion.reason?.name ?? "none"
             log.warning(
-                "the provider refused an update for good", .activity(update.activityIdentifier),
+                "the provider refused an update for good", .activity(completion.update.activityIdentifier),
                 .field("reason", reason))
-            deadLetters?.append(update, reason: reason, explanation: "the provider refused it for good")
+            deadLetters?.append(completion.update, reason: reason, explanation: "the provider refused it for good")
         case .targetGone:
             log.info(
-                "the provider no longer knows an activity's token", .activity(update.activityIdentifier),
+                "the provider no longer knows an activity's token", .activity(completion.update.activityIdentifier),
                 .field("reason", completion.reason?.name ?? "none"))
         case .startUnknown:
             log.warning(
                 "whether an activity was started is not known, and it is not started twice",
-                .activity(update.activityIdentifier))
+                .activity(completion.update.activityIdentifier))
         case .held, .sendAgain, .unsent:
             break
         }
@@ -77,8 +81,8 @@ struct CompletionNotes {
         switch completion.breaker {
         case .opened:
             log.warning(
-                "pushing pauses: the provider or the credential is sick", .field("pool", completion.update.pool))
-        case .closed: log.info("pushing resumes", .field("pool", completion.update.pool))
+                "pushing pauses: the provider or the credential is sick", .field("pool", completion.dispatch.pool))
+        case .closed: log.info("pushing resumes", .field("pool", completion.dispatch.pool))
         case nil: break
         }
     }

@@ -1,3 +1,4 @@
+import CLinux
 import Delivery
 import Flow
 import Glibc
@@ -53,8 +54,10 @@ public final class LaneRunner {
     private let notes: CompletionNotes
     private var publisher: DecisionPublisher
     private var body = ByteBuffer(capacity: 8_192)
-    private var head: RecordingRecord?
-    private var headSource: Recording?
+    private let recordsRead: CounterWriter<NoLabel>
+    /// Whose current record is the next to be applied.
+    private var head: Recording?
+    private var arrivals: [ReportBox.Batch] = []
     private var phase = Phase.reading
     private var isSourceEmpty = false
     private var drainDeadlineMilliseconds: Int64?
@@ -66,8 +69,12 @@ public final class LaneRunner {
         case reading, finishing, draining
     }
 
-    /// Records are applied in turns of at most so many, so that answers and timers are never kept waiting.
-    private static let recordsATurn = 512
+    /// Records are applied in turns of at most so many, so that answers and timers, and what is urgent among the records, wait for some
+    /// dozens of microseconds. A turn costs about as much as one record.
+    private static let recordsATurn = 64
+    private static let tickMilliseconds: Int64 = 250
+    /// An urgent record that is due is not to wait for the kernel's 50 microseconds.
+    private static let timerSlackNanoseconds: UInt = 1_000
 
     /// - Parameter time: is kept in step with the recording's clock.
     /// - Throws: a setting that is wrong, or a system call that failed.
@@ -83,6 +90,7 @@ public final class LaneRunner {
         laneSettings.broadcasts = false
         lane = Lane(settings: laneSettings)
         instruments = LaneInstruments(registry: registry)
+        recordsRead = instruments.records.writer()
         publisher = DecisionPublisher(instruments)
         clock = RunClock(settings.pace, shared: time)
         deadLetters = try settings.deadLetterFile.map { path throws(SettingFault) in try DeadLetterFile(path: path) }
@@ -95,7 +103,9 @@ public final class LaneRunner {
 
     /// Returns when the recording has been told to its end, or after `stop` and its drain.
     public func run() throws(SourceFault) -> RunEnding {
+        clinux_set_timer_slack(LaneRunner.timerSlackNanoseconds)
         defer {
+            seats.flush(atMilliseconds: clock.moment.realMilliseconds, isIdle: true)
             seats.stop()
             takeReports()
             publish()
@@ -110,7 +120,9 @@ public final class LaneRunner {
             dispatch()
             tick()
             if let ending { return ending }
-            wait()
+            let nanoseconds = idleNanoseconds
+            seats.flush(atMilliseconds: clock.moment.realMilliseconds, isIdle: nanoseconds != nil)
+            if let nanoseconds { wait(nanoseconds) }
         }
     }
 
@@ -127,17 +139,17 @@ public final class LaneRunner {
         isSourceEmpty = false
         for _ in 0..<LaneRunner.recordsATurn {
             guard try fetch() else { return }
-            guard let record = head, let source = headSource, isDue() else { return }
-            apply(record, of: source)
+            guard let recording = head, isDue() else { return }
+            apply(recording.current, of: recording)
             head = nil
-            dispatch()
+            if lane.hasNews { dispatch() }
         }
     }
 
     /// Makes `head` the next record; false where there is none now.
     private func fetch() throws(SourceFault) -> Bool {
         if head != nil { return true }
-        switch try recordings.next(waits: false) {
+        switch try recordings.advance(waits: false) {
         case .notYet:
             isSourceEmpty = true
             return false
@@ -146,13 +158,19 @@ public final class LaneRunner {
             lane.finish(at: clock.moment)
             log.info("the source has ended")
             return false
-        case .record(let record, let recording):
-            instruments.records.add(1)
-            (head, headSource) = (record, recording)
-            try recordClock.advance(to: record.time) { () throws(SourceFault) in
+        case .record(let recording):
+            recordsRead.add(1)
+            head = recording
+            let batch = recording.newBatch
+            if batch.count > 1 { lane.prefetch(batch.count, partition: 0) { batch[$0].decoded.identifier } }
+            var recordClock = recordClock
+            try recordClock.advance(to: recording.current.pointee.time) { () throws(SourceFault) in
                 try recordings.followingTimeMilliseconds(waits: false)
             }
-            if let first = recordClock.nowMilliseconds { clock.begin(at: first) }
+            if self.recordClock.nowMilliseconds == nil, let first = recordClock.nowMilliseconds {
+                clock.begin(at: first)
+            }
+            self.recordClock = recordClock
             return true
         }
     }
@@ -185,15 +203,14 @@ public final class LaneRunner {
         return false
     }
 
-    private func apply(_ record: RecordingRecord, of source: Recording) {
-        switch record.event {
-        case .failure(let fault):
+    private func apply(_ record: UnsafePointer<RecordingRecord>, of source: Recording) {
+        if let fault = record.pointee.fault {
             lane.countDeadLetter(partition: 0)
-            refuse(fault, record, source)
-        case .success(let event):
-            let faults = lane.apply(event, partition: 0, offset: record.offset, at: clock.moment)
-            for fault in faults.faults { refuse(fault, record, source) }
+            return refuse(fault, record.pointee, source)
         }
+        let faults = lane.apply(
+            record.pointee.decoded, partition: 0, offset: record.pointee.offset, at: clock.moment)
+        for fault in faults.faults { refuse(fault, record.pointee, source) }
     }
 
     private func refuse(_ fault: EventFault, _ record: RecordingRecord, _ source: Recording) {
@@ -218,11 +235,9 @@ public final class LaneRunner {
             guard let headers = dispatch.headers else {
                 preconditionFailure("update \(dispatch.identifier) has no device token and was not refused")
             }
-            seats.add(
-                Job(identifier: dispatch.identifier, pool: dispatch.pool, headers: headers, body: body.bytes),
-                link: dispatch.link)
+            seats.add(dispatch, headers, body, atMilliseconds: clock.moment.realMilliseconds)
         }
-        seats.flush()
+        guard lane.hasUnpushable else { return }
         for refused in lane.takeUnpushable() {
             instruments.unpushable.add(1)
             log.warning(
@@ -236,8 +251,9 @@ public final class LaneRunner {
     // MARK: Reports
 
     private func takeReports() {
-        stop.wakeup.clear()
-        for (worker, batch) in reports.takeAll() {
+        reports.take(into: &arrivals)
+        guard !arrivals.isEmpty else { return }
+        for (worker, batch) in arrivals {
             for report in batch {
                 switch report {
                 case .streams(let pool, let count):
@@ -249,6 +265,7 @@ public final class LaneRunner {
                 }
             }
         }
+        arrivals.removeAll(keepingCapacity: true)
     }
 
     // MARK: The end
@@ -279,33 +296,42 @@ public final class LaneRunner {
 
     // MARK: Waiting
 
-    private func wait() {
-        var milliseconds: Int64 = 250
-        func atMost(_ other: Int64) { milliseconds = min(milliseconds, max(0, other)) }
-        let now = clock.moment.realMilliseconds
-        if let due = lane.nextRealDueMilliseconds(after: now) { atMost(due - now) }
-        if !clock.stands, let due = lane.nextPacingDueMilliseconds { atMost(clock.realMilliseconds(until: due)) }
+    /// Until something is due, or a worker or a stop request calls.
+    private func wait(_ nanoseconds: Int64) {
+        withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { sources in
+            sources.initializeElement(
+                at: 0, to: pollfd(fd: stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0))
+            sources.initializeElement(at: 1, to: pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
+            let awaitsSource = isSourceEmpty && phase == .reading
+            clinux_poll(sources.baseAddress, awaitsSource ? 2 : 1, nanoseconds)
+            // Before what it calls for is looked at, so that no call is lost.
+            if sources[0].revents != 0 { stop.wakeup.clear() }
+        }
+    }
+
+    /// How long there is nothing to do, unless something comes; nil where there is.
+    private var idleNanoseconds: Int64? {
+        var nanoseconds = LaneRunner.tickMilliseconds * 1_000_000
         if phase == .reading && !isSourceEmpty {
-            if head == nil {
-                atMost(0)
+            guard head != nil else { return nil }
+            if clock.stands {
+                if lane.inFlightCount == 0 && !lane.hasReady() { return nil }
             } else if let time = recordClock.nowMilliseconds {
-                if clock.stands {
-                    if lane.inFlightCount == 0 && !lane.hasReady() { atMost(0) }
-                } else {
-                    atMost(clock.realMilliseconds(until: time))
-                }
+                nanoseconds = min(nanoseconds, clock.nanoseconds(untilPacing: time))
             }
         }
-        var sources = [pollfd(fd: stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
-        if isSourceEmpty && phase == .reading {
-            sources.append(pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
+        if let due = lane.nextRealDueMilliseconds(after: clock.moment.realMilliseconds) {
+            nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: due))
         }
-        poll(&sources, nfds_t(sources.count), Int32(milliseconds))
+        if !clock.stands, let due = lane.nextPacingDueMilliseconds {
+            nanoseconds = min(nanoseconds, clock.nanoseconds(untilPacing: due))
+        }
+        return nanoseconds > 0 ? nanoseconds : nil
     }
 
     private func tick() {
         guard clock.moment.realMilliseconds >= nextTickMilliseconds else { return }
-        nextTickMilliseconds = clock.moment.realMilliseconds + 250
+        nextTickMilliseconds = clock.moment.realMilliseconds + LaneRunner.tickMilliseconds
         publish()
         onTick?(lane, clock.moment)
     }

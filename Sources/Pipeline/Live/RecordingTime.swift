@@ -3,8 +3,8 @@ import Synchronization
 /// The clock of a recording that is being run, readable from every thread: a simulator's phones live by it as well.
 public final class RecordingTime: Sendable {
     private enum State {
-        /// Real milliseconds at which the recording's clock read `recording`.
-        case running(recording: Int64, real: Int64, factor: Double)
+        /// Monotonic nanoseconds at which the recording's clock read `recording` milliseconds.
+        case running(recording: Int64, nanoseconds: Int64, factor: Double)
         case standing(Int64)
     }
 
@@ -16,13 +16,13 @@ public final class RecordingTime: Sendable {
     public var milliseconds: Int64 {
         switch state.withLock({ $0 }) {
         case .standing(let milliseconds): milliseconds
-        case .running(let recording, let real, let factor):
-            recording + Int64(Double(RunClock.monotonicMilliseconds() - real) * factor)
+        case .running(let recording, let nanoseconds, let factor):
+            recording + Int64(Double(RunClock.monotonicNanoseconds() - nanoseconds) * factor / 1e6)
         }
     }
 
-    func run(from recording: Int64, at real: Int64, factor: Double) {
-        state.withLock { $0 = .running(recording: recording, real: real, factor: factor) }
+    func run(from recording: Int64, atNanoseconds nanoseconds: Int64, factor: Double) {
+        state.withLock { $0 = .running(recording: recording, nanoseconds: nanoseconds, factor: factor) }
     }
 
     func stand(at milliseconds: Int64) {

@@ -3,7 +3,11 @@ import Synchronization
 
 /// Reports of workers on their way to a lane, in batches.
 final class ReportBox: Sendable {
-    private let batches = Mutex<[(worker: Int, reports: [Report])]>([])
+    typealias Batch = (worker: Int, reports: [Report])
+
+    private let batches = Mutex<[Batch]>([])
+    /// Whether `batches` holds something: a lane asks in each of its turns, mostly in vain, and so takes no lock for it.
+    private let hasSome = Atomic(false)
     private let wakeup: Wakeup
 
     init(wakeup: Wakeup) {
@@ -15,13 +19,15 @@ final class ReportBox: Sendable {
             defer { batches.append((worker, reports)) }
             return batches.isEmpty
         }
-        if wasEmpty { wakeup.wake() }
+        guard wasEmpty else { return }
+        hasSome.store(true, ordering: .releasing)
+        wakeup.wake()
     }
 
-    func takeAll() -> [(worker: Int, reports: [Report])] {
-        batches.withLock { batches in
-            defer { batches.removeAll() }
-            return batches
-        }
+    /// Gives out what has come, and takes the caller's empty array for what comes next.
+    func take(into taken: inout [Batch]) {
+        precondition(taken.isEmpty, "\(taken.count) batches of reports would come back")
+        guard hasSome.load(ordering: .relaxed), hasSome.exchange(false, ordering: .acquiring) else { return }
+        batches.withLock { swap(&$0, &taken) }
     }
 }

@@ -60,12 +60,11 @@ struct AnswerTests {
         let provider = try SimulatedProvider()
         let bench = provider.bench
         bench.waitForStreams(1)
-        let job = bench.job(1)
-        bench.worker.submit([
-            Job(
-                identifier: 1, pool: 0, headers: job.headers,
-                body: [UInt8](repeating: UInt8(ascii: " "), count: 4_097))
-        ])
+        var batch = JobBatch()
+        batch.add(
+            identifier: 1, pool: 0, headers: WorkerBench.headers(1),
+            body: [UInt8](repeating: UInt8(ascii: " "), count: 4_097))
+        bench.worker.submit(&batch)
         #expect(bench.reports.wait { $0.endings[1] != nil }.endings[1] == ["413 PayloadTooLarge"])
     }
 

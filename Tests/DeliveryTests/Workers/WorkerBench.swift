@@ -33,7 +33,7 @@ final class WorkerBench {
     let instruments: DeliveryInstruments
     let providerToken: ProviderToken
     let worker: Worker
-    private static let token = PushToken(bytes: [UInt8](repeating: 0xAB, count: 80))
+    static let token = PushToken(bytes: [UInt8](repeating: 0xAB, count: 80))
 
     init(port: UInt16, keyPEM: [UInt8], _ setup: Setup) throws {
         instruments = DeliveryInstruments(registry: registry)
@@ -59,19 +59,27 @@ final class WorkerBench {
     // MARK: Pushing
 
     /// Its `apns-id` ends in the identifier.
-    func job(_ identifier: UInt64, expirationSeconds: Int64 = 0) -> Job {
-        Job(
-            identifier: identifier, pool: 0,
-            headers: PushHeaders(
-                token: Self.token, apnsIdentifier: (0x0F6C_2A3E_6D0A_4F0E, 0x9A55_0000_0000_0000 | identifier),
-                priority: 5, expirationSeconds: expirationSeconds),
-            body: Array(
-                #"{"aps":{"timestamp":\#(1_000 + identifier),"event":"update","content-state":{"sequenceNumber":\#(identifier)}}}"#
-                    .utf8))
+    static func headers(_ identifier: UInt64) -> PushHeaders {
+        PushHeaders(
+            token: token, apnsIdentifier: (0x0F6C_2A3E_6D0A_4F0E, 0x9A55_0000_0000_0000 | identifier), priority: 5,
+            expirationSeconds: 0)
     }
 
-    func push(_ identifiers: some Sequence<UInt64>) {
-        worker.submit(identifiers.map { job($0) })
+    static func body(_ identifier: UInt64) -> [UInt8] {
+        Array(
+            #"{"aps":{"timestamp":\#(1_000 + identifier),"event":"update","content-state":{"sequenceNumber":\#(identifier)}}}"#
+                .utf8)
+    }
+
+    func push(_ identifiers: some Sequence<UInt64>) { Self.push(identifiers, through: worker) }
+
+    static func push(_ identifiers: some Sequence<UInt64>, through worker: Worker) {
+        var batch = JobBatch()
+        for identifier in identifiers {
+            batch.add(identifier: identifier, pool: 0, headers: headers(identifier), body: body(identifier))
+        }
+        worker.submit(&batch)
+        #expect(batch.isEmpty)
     }
 
     /// Pushes, waits, and gives how each ended.

@@ -55,11 +55,10 @@ struct WorkerTests {
         let bench = provider.bench
         bench.waitForStreams(1)
         let worker = bench.worker
-        let jobs = (1...400).map { bench.job($0) }
         await withTaskGroup(of: Void.self) { group in
             for part in 0..<4 {
                 group.addTask {
-                    for job in jobs[part * 100..<part * 100 + 100] { worker.submit([job]) }
+                    for place in 1...100 { WorkerBench.push([UInt64(part * 100 + place)], through: worker) }
                 }
             }
             let reports = bench.reports
@@ -125,9 +124,12 @@ struct WorkerTests {
             reports: { reports.add($0) })
         defer { worker.stop() }
         reports.wait { $0.streams[1] == 1 && instruments.connections.total(.failed) > 0 }
-        let bench = try alive.bench()
-        let job = bench.job(1)
-        worker.submit([0, 1].map { Job(identifier: UInt64($0 + 1), pool: $0, headers: job.headers, body: job.body) })
+        var batch = JobBatch()
+        for pool in 0...1 {
+            batch.add(
+                identifier: UInt64(pool + 1), pool: pool, headers: WorkerBench.headers(1), body: WorkerBench.body(1))
+        }
+        worker.submit(&batch)
         let endings = reports.wait { $0.hasEnded(1...2) }.endings
         #expect(endings == [1: ["unsent"], 2: ["200"]])
     }

@@ -1,0 +1,51 @@
+import Telemetry
+
+/// What an activity no longer needs it gives back.
+extension ActivityRecord {
+    /// Gives back the memory of what is as at the beginning again.
+    ///
+    /// - Precondition: no update waits.
+    func shed() {
+        guard let extras = stored.pointee.extras else { return }
+        if extras.pending?.isEmpty == true { extras.pending = nil }
+        if extras.renewal?.isEmpty == true { extras.renewal = nil }
+        if extras.isEmpty { stored.pointee.extras = nil }
+    }
+
+    /// Nobody is told anything more in this life.
+    func forgetTruth() {
+        latestContent = ContentState()
+        shownContent = ContentState()
+        difference = nil
+        setFields = []
+        attributes = nil
+        relevanceScore = nil
+        dismissal = nil
+        goneTarget = nil
+        renewalStartToken = nil
+        renewalAlert = nil
+        stored.pointee.extras?.motion = nil
+    }
+
+    /// Empties all that belongs to one life; sequence, timestamp, bucket, event ids and known targets go on.
+    ///
+    /// - Precondition: nothing waits.
+    func beginNewLife() {
+        target = nil
+        let former = stored.pointee
+        stored.pointee = StoredRecord(bucket: former.bucket)
+        stored.pointee.sequence = former.sequence
+        stored.pointee.lastTimestampSeconds = former.lastTimestampSeconds
+        stored.pointee.subject = former.subject
+        let extras = ActivityExtras()
+        extras.life = (former.extras?.life ?? 0) + 1
+        extras.knownTargets = former.extras?.knownTargets ?? KnownTargets()
+        // An answer for the former life may be on its way.
+        if let flight = former.extras?.pending?.flight {
+            let pending = PendingUpdate()
+            pending.flight = flight
+            extras.pending = pending
+        }
+        stored.pointee.extras = extras
+    }
+}
