@@ -28,8 +28,13 @@ extension ClientConnection {
     /// Gives a request up: resets its stream and completes it as `.unknown(.cancelled)`, or as `.neverWritten` if that is certain.
     /// Looks through all open requests.
     public func cancel(tag: UInt64) {
+        // Looked for beforehand: the owner may use the tag again as soon as it hears of the first one's end.
+        var wanted: [(slot: UnsafeMutablePointer<StreamSlot>, streamID: Int32)] = []
         slots.visitAll { slot in
-            if slot.pointee.isUnderWay, slot.pointee.tag == tag { abandon(slot, .cancelled) }
+            if slot.pointee.isUnderWay, slot.pointee.tag == tag { wanted.append((slot, slot.pointee.streamID)) }
+        }
+        for (slot, streamID) in wanted where slot.pointee.isUnderWay && slot.pointee.streamID == streamID {
+            abandon(slot, .cancelled)
         }
     }
 

@@ -165,7 +165,7 @@ extension ClientSession {
 
     private func finish(_ slot: UnsafeMutablePointer<StreamSlot>, _ connection: ClientConnection) {
         let answer = slot.pointee.answer
-        guard answer.promisedBytes < 0 || answer.promisedBytes == answer.receivedBytes else {
+        guard answer.promisedBytes < 0 || answer.promisedBytes == answer.receivedBytes || answer.isWithoutContent else {
             return breakOff(slot, connection)
         }
         // Answered before the request was complete (413): what is left of it helps nobody.

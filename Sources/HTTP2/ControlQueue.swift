@@ -7,6 +7,9 @@ final class ControlQueue {
 
     deinit { frames.free() }
 
+    /// Those and what was sent before them, as far as it still takes up memory.
+    var heldBytes: Int { frames.count }
+
     func add(_ write: (inout Region) -> Void) {
         write(&frames)
         left = frames.count - sent
@@ -19,8 +22,13 @@ final class ControlQueue {
         output.commit(count)
         sent += count
         left -= count
-        guard left == 0 else { return }
-        frames.clear()
-        sent = 0
+        if left == 0 {
+            frames.clear()
+            sent = 0
+        } else if sent >= left {
+            // A peer that reads no faster than it asks may keep it from ever running empty.
+            frames.removeFirst(sent)
+            sent = 0
+        }
     }
 }

@@ -43,6 +43,13 @@ struct Region {
         if capacity > keeping { free() }
     }
 
+    /// Drops the first bytes; those behind them move to the front.
+    mutating func removeFirst(_ dropped: Int) {
+        guard let bytes, dropped > 0 else { return }
+        count -= dropped
+        bytes.copyMemory(from: bytes + dropped, byteCount: count)
+    }
+
     mutating func free() {
         bytes?.deallocate()
         bytes = nil

@@ -111,7 +111,9 @@ private struct FieldList {
             isBroken = true
             return
         }
-        if name.equals("content-length"), !isTrailer {
+        // Fields of trailers are no fields of the answer (RFC 9110 section 6.5.1).
+        guard !isTrailer else { return }
+        if name.equals("content-length") {
             guard slot.pointee.answer.promisedBytes < 0, let length = Self.length(value) else {
                 isBroken = true
                 return

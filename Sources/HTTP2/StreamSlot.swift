@@ -61,6 +61,8 @@ struct AnswerProgress {
     var receivedBytes: Int64 = 0
 
     var isFinal: Bool { status >= 200 }
+    /// Its `content-length` tells of what another request would get, not of this answer (RFC 9113 section 8.1.1).
+    var isWithoutContent: Bool { (status == 204 || status == 304) && receivedBytes == 0 }
 }
 
 /// The slots of a connection: made in chunks so that they never move, reused in last-in-first-out order while they are warm.

@@ -34,7 +34,19 @@ struct EarlyTokens {
         tokens[identifier] = EarlyToken(
             token: token ?? before?.token, registeredAtMilliseconds: event.timestampMilliseconds,
             frequentUpdates: frequentUpdates ?? before?.frequentUpdates, receivedAtMilliseconds: now)
-        order.append((identifier, now))
+        if before?.receivedAtMilliseconds != now { order.append((identifier, now)) }
+        if heldPlaces > 2 * EarlyTokens.limit { forgetSuperseded() }
+    }
+
+    /// Places in the order, those of tokens that came again meanwhile included.
+    var heldPlaces: Int { order.count - forgotten }
+
+    /// An app that reports its token over and over, to an activity that never begins, must not fill the memory.
+    private mutating func forgetSuperseded() {
+        order = order[forgotten...].filter {
+            tokens[$0.identifier]?.receivedAtMilliseconds == $0.receivedAtMilliseconds
+        }
+        forgotten = 0
     }
 
     mutating func hasToken(_ identifier: UnsafeRawBufferPointer, nowMilliseconds now: Int64) -> Bool {

@@ -112,6 +112,25 @@ private func headers(_ fields: [(String, String)], _ flags: FrameFlags = [.endHe
         #expect(bench.client.completions.count == 2 && bench.session.fault == nil)
     }
 
+    @Test(arguments: ["204", "304"]) func withoutContentMayTellALengthAllTheSame(status: String) {
+        let bench = SessionBench().withRequest()
+        bench.receive(headers([(":status", status), ("content-length", "5")]))
+        #expect(bench.client.endings == [1: .answered(Int(status)!, "")])
+        #expect(bench.take().allSatisfy { $0.type != FrameType.resetStream.rawValue })
+    }
+
+    @Test func fieldsOfTrailersAreNoneOfTheAnswer() {
+        let bench = SessionBench().withRequest()
+        var seen: [String?] = []
+        bench.client.onCompletion = { _, _, _, response in
+            seen = [text(response!.field("server")), text(response!.field("retry-after"))]
+        }
+        bench.receive(headers([(":status", "200"), ("server", "x")], .endHeaders))
+        bench.receive(headers([("retry-after", "3600"), ("content-length", "7")]))
+        #expect(bench.client.endings == [1: .answered(200, "")])
+        #expect(seen == ["x", nil])
+    }
+
     @Test func fieldsOfTheTableAreUnderstoodThroughoutAConnection() {
         let bench = SessionBench()
         for tag in 0..<3 { bench.client.send(UInt64(tag)) }

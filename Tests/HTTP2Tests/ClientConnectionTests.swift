@@ -194,6 +194,17 @@ import Testing
         #expect(world.serverSide.requests.count == 1)
     }
 
+    @Test func aTagThatIsUsedAgainAtOnceIsNotCancelledWithTheFirst() {
+        let bench = SessionBench().withRequest()
+        bench.client.onCompletion = { client, _, _, _ in
+            if client.accepted.count == 1 { client.send(1) }
+        }
+        bench.client.connection.cancel(tag: 1)
+        #expect(bench.client.completions == [1])
+        #expect(bench.client.accepted == [1, 1])
+        #expect(bench.client.connection.openStreams == 1)
+    }
+
     @Test func pathsAndIdsNeverEnterTheHeaderTable() throws {
         let world = try World()
         let (client, peer) = world.connected()

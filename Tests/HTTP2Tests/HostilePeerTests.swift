@@ -137,6 +137,25 @@ private func frame(_ type: FrameType, _ flags: FrameFlags = [], stream: Int32 = 
         expectTheEnd(bench, HTTP2Error.enhanceYourCalm)
     }
 
+    @Test func thatReadsNoFasterThanItAsksTakesUpNoMoreMemory() {
+        let bench = SessionBench().withRequest()
+        let output = OutputBuffer()
+        let pings = (0..<1_000).flatMap { _ in frame(.ping, [], [UInt8](repeating: 7, count: 8)) }
+        for _ in 0..<4 { bench.receive(pings) }
+        var read = 0
+        for _ in 0..<500 {
+            // It asks again as soon as a thousand answers have been read, so the queue never runs empty.
+            while bench.session.control.left > 51_000 {
+                bench.session.control.move(to: output)
+                read += output.count
+                output.remove(output.count)
+            }
+            bench.receive(pings)
+        }
+        #expect(bench.session.fault == nil && read > 8_000_000)
+        #expect(bench.session.control.heldBytes < ClientSession.longestControl)
+    }
+
     private func expectTheEnd(_ bench: SessionBench, _ code: UInt32, sourceLocation: SourceLocation = #_sourceLocation)
     {
         let last = bench.take().last

@@ -36,6 +36,48 @@ import Testing
         }
     }
 
+    /// The same where the owner answers the end of a request with others, cancels some, drains or closes, from inside its callback.
+    @Test(arguments: 1...6) func soItDoesWhateverTheOwnerDoesMeanwhile(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(100 + seed))
+        for round in 0..<15 {
+            let bench = SessionBench()
+            let connection = bench.client.connection!
+            var tag: UInt64 = 0
+            func send() {
+                tag += 1
+                let body = String(repeating: "x", count: Int.random(in: 0...40_000, using: &random))
+                bench.client.send(tag, body: body, within: Bool.random(using: &random) ? -1 : 60_000)
+            }
+            bench.client.onCompletion = { _, _, _, response in
+                // What is lent stays whole, whatever is done in here.
+                let before = response.map { Array($0.body) }
+                switch Int.random(in: 0..<40, using: &random) {
+                case 0..<12: send()
+                case 12..<16: for _ in 0..<3 { send() }
+                case 16..<22: connection.cancel(tag: UInt64.random(in: 0...tag, using: &random))
+                case 22: connection.drain()
+                case 23: connection.close()
+                case 24: connection.expireRequests()
+                default: break
+                }
+                #expect(response.map { Array($0.body) } == before)
+            }
+            for _ in 0..<60 {
+                for _ in 0..<Int.random(in: 0...3, using: &random) { send() }
+                if Int.random(in: 0..<8, using: &random) == 0 { connection.expireRequests() }
+                if Bool.random(using: &random) { _ = bench.takeBytes() }
+                bench.receive(frame(&random, lastStreamID: Int32(2 * min(tag, 40) + 1)))
+            }
+            #expect(bench.session.streams.count <= connection.openStreams)
+            connection.close()
+            bench.loop.runOnce(timeoutMilliseconds: 0)
+            #expect(bench.client.isBalanced, "seed \(seed), round \(round)")
+            #expect(connection.openStreams == 0)
+            // It holds the bench.
+            bench.client.onCompletion = { _, _, _, _ in }
+        }
+    }
+
     private func frame(_ random: inout SeededGenerator, lastStreamID: Int32) -> [UInt8] {
         let stream = Int32.random(in: 0...lastStreamID, using: &random) | 1
         var flags = FrameFlags(rawValue: UInt8.random(in: 0...255, using: &random))

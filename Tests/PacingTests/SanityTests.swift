@@ -229,6 +229,22 @@ struct SanityTests {
         #expect(run.shard.statistics.earlyTokens == 0)
     }
 
+    @Test("an early token that is reported over and over takes up no more memory, and the newest counts")
+    func earlyTokenIsRepeated() {
+        var tokens = EarlyTokens(keptMilliseconds: 10_000_000)
+        let (event, other) = (ride.token(0, .of(1)), EventBuilder(activity: "ride-2").token(0, .of(7)))
+        tokens.keep(other, token: .of(7), frequentUpdates: nil, nowMilliseconds: 0)
+        for now in 1...Int64(3 * EarlyTokens.limit) {
+            tokens.keep(event, token: .of(UInt8(now % 200)), frequentUpdates: nil, nowMilliseconds: now)
+        }
+        #expect(tokens.count == 2 && tokens.heldPlaces <= 2 * EarlyTokens.limit)
+        let now = 10_000_000 + Int64(EarlyTokens.limit)
+        let isOtherKnown = tokens.hasToken(other.identifier, nowMilliseconds: now)
+        let claimed = tokens.claim(event.identifier, nowMilliseconds: now)
+        #expect(!isOtherKnown)
+        #expect(claimed?.token == .of(UInt8(3 * EarlyTokens.limit % 200)))
+    }
+
     @Test("an early token is forgotten after as long as an ended activity would be")
     func earlyTokenIsForgotten() {
         let run = VirtualRun(planTargets: false)
