@@ -1,4 +1,5 @@
 import CNghttp2
+import Glibc
 
 /// Whether HPACK may put a field into the connection's table (RFC 7541 section 6.2).
 public enum Indexing: UInt8, Sendable {
@@ -76,4 +77,10 @@ extension Indexing {
 
 extension StaticString {
     var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}
+
+extension UnsafeRawBufferPointer {
+    func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount && memcmp(baseAddress!, text.utf8Start, count) == 0
+    }
 }

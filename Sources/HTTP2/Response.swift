@@ -37,26 +37,32 @@ struct PackedFields {
     }
 
     func first(_ name: StaticString) -> UnsafeRawBufferPointer? {
+        guard let start = bytes.baseAddress else { return nil }
+        let wanted = name.utf8CodeUnitCount
         var offset = 0
         while offset < bytes.count {
-            let field = self.field(at: offset)
-            if field.name.count == name.utf8CodeUnitCount,
-                memcmp(field.name.baseAddress!, name.utf8Start, field.name.count) == 0
-            {
-                return field.value
+            let (nameLength, valueLength) = lengths(at: offset)
+            if nameLength == wanted, memcmp(start + offset + 4, name.utf8Start, wanted) == 0 {
+                return UnsafeRawBufferPointer(start: start + offset + 4 + nameLength, count: valueLength)
             }
-            offset += Self.size(name: field.name.count, value: field.value.count)
+            offset += Self.size(name: nameLength, value: valueLength)
         }
         return nil
     }
 
     func field(at offset: Int) -> (name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        let nameLength = Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
-        let valueLength = Int(bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self))
+        let (nameLength, valueLength) = lengths(at: offset)
         let start = offset + 4
         return (
             UnsafeRawBufferPointer(rebasing: bytes[start..<start + nameLength]),
             UnsafeRawBufferPointer(rebasing: bytes[start + nameLength..<start + nameLength + valueLength])
+        )
+    }
+
+    private func lengths(at offset: Int) -> (name: Int, value: Int) {
+        (
+            Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)),
+            Int(bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self))
         )
     }
 }

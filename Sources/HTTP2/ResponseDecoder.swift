@@ -7,10 +7,12 @@ final class ResponseDecoder {
     private static let longestFieldList = 16_384
 
     private let inflater: OpaquePointer
+    // Two blocks a field that comes with its own value.
+    private let memory = SessionMemory()
 
     init() {
         var inflater: OpaquePointer?
-        precondition(nghttp2_hd_inflate_new(&inflater) == 0, "no memory for a header table")
+        precondition(nghttp2_hd_inflate_new2(&inflater, memory.functions) == 0, "no memory for a header table")
         self.inflater = inflater!
     }
 
@@ -158,11 +160,5 @@ private struct FieldList {
         case 17: name.equals("transfer-encoding")
         default: false
         }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func equals(_ text: StaticString) -> Bool {
-        count == text.utf8CodeUnitCount && memcmp(baseAddress!, text.utf8Start, count) == 0
     }
 }

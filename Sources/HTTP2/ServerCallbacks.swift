@@ -24,25 +24,27 @@ enum ServerCallbacks {
 
     private static let onHeader: nghttp2_on_header_callback = {
         session, frame, name, nameLength, value, valueLength, _, user in
-        guard let request = request(session, frame!.pointee.hd.stream_id) else { return 0 }
-        return request._withUnsafeGuaranteedRef { request in
-            request.headerListBytes += nameLength + valueLength + 32
-            // Lengths are kept in 16 bits.
-            guard request.headerListBytes <= min(request.connection.options.maximumHeaderListBytes, 65_535) else {
-                connection(user) { $0.counters.headerListsTooLong += 1 }
-                request.reset(errorCode: HTTP2Error.enhanceYourCalm)
-                return Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        let streamID = frame!.pointee.hd.stream_id
+        return connection(user) { connection in
+            guard let request = connection.request(streamID) else { return 0 }
+            return request._withUnsafeGuaranteedRef { request in
+                request.state.pointee.headerListBytes += nameLength + valueLength + 32
+                guard request.state.pointee.headerListBytes <= connection.mostHeaderListBytes else {
+                    connection.counters.headerListsTooLong += 1
+                    request.reset(errorCode: HTTP2Error.enhanceYourCalm)
+                    return Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+                }
+                request.add(
+                    name: UnsafeRawBufferPointer(start: name, count: nameLength),
+                    value: UnsafeRawBufferPointer(start: value, count: valueLength))
+                return 0
             }
-            request.add(
-                name: UnsafeRawBufferPointer(start: name, count: nameLength),
-                value: UnsafeRawBufferPointer(start: value, count: valueLength))
-            return 0
         }
     }
 
     private static let onData: nghttp2_on_data_chunk_recv_callback = { session, _, streamID, data, length, user in
-        guard let request = request(session, streamID) else { return 0 }
         connection(user) { connection in
+            guard let request = connection.request(streamID) else { return }
             if !connection.options.withholdsWindowUpdates { nghttp2_session_consume(session, streamID, length) }
             request._withUnsafeGuaranteedRef { request in
                 let bytes = UnsafeRawBufferPointer(start: data, count: length)
@@ -54,15 +56,15 @@ enum ServerCallbacks {
         return 0
     }
 
-    private static let onFrameReceived: nghttp2_on_frame_recv_callback = { session, frame, user in
+    private static let onFrameReceived: nghttp2_on_frame_recv_callback = { _, frame, user in
         let header = frame!.pointee.hd
         let isAcknowledgement = UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0,
-                let request = request(session, header.stream_id)
-            else { return 0 }
-            connection(user) { connection in request._withUnsafeGuaranteedRef { connection.complete($0) } }
+            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 else { return 0 }
+            connection(user) { connection in
+                connection.request(header.stream_id)?._withUnsafeGuaranteedRef { connection.complete($0) }
+            }
         case NGHTTP2_PRIORITY.rawValue: connection(user) { $0.counters.priorityFrames += 1 }
         case NGHTTP2_RST_STREAM.rawValue: connection(user) { $0.counters.resetsReceived += 1 }
         case NGHTTP2_PING.rawValue where !isAcknowledgement:
@@ -104,11 +106,6 @@ enum ServerCallbacks {
         return 0
     }
 
-    private static func request(_ session: OpaquePointer?, _ streamID: Int32) -> Unmanaged<ServerRequest>? {
-        // Kept by the connection until the stream is closed.
-        nghttp2_session_get_stream_user_data(session, streamID).map { Unmanaged.fromOpaque($0) }
-    }
-
     @inline(__always)
     private static func connection<Result>(
         _ user: UnsafeMutableRawPointer?, _ body: (ServerConnection) -> Result
@@ -118,12 +115,19 @@ enum ServerCallbacks {
 }
 
 extension ServerConnection {
+    /// Nil for a stream that was refused. Kept here until the stream is closed.
+    fileprivate func request(_ streamID: Int32) -> OpenRequests.Reference? {
+        // A request's frames mostly come one after the other.
+        if let newest = newestRequest, newest._withUnsafeGuaranteedRef({ $0.streamID == streamID }) { return newest }
+        return nghttp2_session_get_stream_user_data(session, streamID).map { Unmanaged.fromOpaque($0) }
+    }
+
     /// A new stream: within the limit it becomes a request.
     fileprivate func begin(_ streamID: Int32, hasPriority: Bool) -> Int32 {
         if hasPriority { counters.priorityFrames += 1 }
         guard streamID <= lastServedStreamID else { return refuse(streamID) }
         // A limit that is on its way may already be in force at the peer, if it is higher.
-        let limit = limitsInFlight.reduce(acknowledgedStreamLimit) { max($0, $1) }
+        let limit = max(acknowledgedStreamLimit, limitsInFlight.max() ?? 0)
         guard openStreams < Int(limit) else {
             counters.streamsOverLimit += 1
             switch options.refusal {
@@ -132,11 +136,11 @@ extension ServerConnection {
             }
             return refuse(streamID)
         }
-        let request = ServerRequest(connection: self, streamID: streamID)
-        requests[streamID] = request
+        let request = requests.open(streamID: streamID, on: self)
+        newestRequest = request
         highestStreamID = streamID
         counters.peakStreams = max(counters.peakStreams, openStreams)
-        nghttp2_session_set_stream_user_data(session, streamID, Unmanaged.passUnretained(request).toOpaque())
+        nghttp2_session_set_stream_user_data(session, streamID, request.toOpaque())
         return 0
     }
 
@@ -146,17 +150,17 @@ extension ServerConnection {
     }
 
     fileprivate func complete(_ request: ServerRequest) {
-        request.isComplete = true
-        guard request.isOpen, !request.isBodyTooLarge else { return }
+        request.state.pointee.isComplete = true
+        guard request.isOpen, !request.state.pointee.isBodyTooLarge else { return }
         counters.requests += 1
         handler.received(request)
     }
 
     fileprivate func streamClosed(_ streamID: Int32, errorCode: UInt32) {
-        guard let request = requests.removeValue(forKey: streamID) else { return }
-        earlyAnswers.remove(streamID)
-        request.isOpen = false
-        handler.streamClosed(request, errorCode: errorCode)
+        guard let request = request(streamID) else { return }
+        newestRequest = nil
+        if !earlyAnswers.isEmpty { earlyAnswers.remove(streamID) }
+        requests.close(request) { handler.streamClosed($0, errorCode: errorCode) }
     }
 
     fileprivate func settingsAcknowledged() {
@@ -182,6 +186,7 @@ extension ServerConnection {
                 for (index, byte) in bytes.enumerated() { frame[start + 2 + index] = byte }
             }
             limitsInFlight.append(limit)
+            watchSettings()
             return
         }
     }

@@ -24,6 +24,7 @@ public final class ServerConnection: EventSource {
     private let selectsHTTP2: Bool
     private let transport: TLSTransport
     private(set) var session: OpaquePointer?
+    private let memory = SessionMemory()
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: OutputBuffer.recordBytes, alignment: 16)
     private var phase = Phase.handshake
@@ -35,7 +36,11 @@ public final class ServerConnection: EventSource {
     /// A limit stands in the first list until its SETTINGS frame is made, in the second until that is acknowledged.
     var limitsToFrame: [UInt32] = []
     var limitsInFlight: [UInt32] = []
-    var requests: [Int32: ServerRequest] = [:]
+    let requests = OpenRequests()
+    /// Of the stream whose frames came last, while it is open.
+    var newestRequest: OpenRequests.Reference?
+    /// Lengths of fields are kept in 16 bits.
+    let mostHeaderListBytes: Int
     /// Streams whose answer does not wait for the end of the request.
     var earlyAnswers: Set<Int32> = []
     var errorText = ""
@@ -49,6 +54,7 @@ public final class ServerConnection: EventSource {
         self.transport = transport
         selectsHTTP2 = server.tls.selectsHTTP2
         options = server.options
+        mostHeaderListBytes = min(server.options.maximumHeaderListBytes, 65_535)
         loop = server.loop
         handler = server.handler
         announcedStreamLimit = options.maxConcurrentStreams
@@ -80,6 +86,7 @@ public final class ServerConnection: EventSource {
         guard let session else { return }
         announcedStreamLimit = maxConcurrentStreams
         limitsToFrame.append(maxConcurrentStreams)
+        watchSettings()
         // nghttp2 would end the connection over a stream too many; it is told that there is no limit, and the frame is corrected on its
         // way out. What is refused, and how, is decided here.
         var setting = nghttp2_settings_entry(
@@ -94,7 +101,7 @@ public final class ServerConnection: EventSource {
         hasSentGoAway = true
         lastServedStreamID = min(lastServedStreamID, lastStreamID ?? highestStreamID)
         // At once, though nghttp2 closes their streams only when the frame leaves.
-        for request in requests.values where request.streamID > lastServedStreamID { request.isOpen = false }
+        requests.visit { if $0.streamID > lastServedStreamID { $0.isOpen = false } }
         nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastServedStreamID, errorCode, debugData, debugData.count)
         wantsToSend()
@@ -218,9 +225,8 @@ public final class ServerConnection: EventSource {
         // A client that gives up a thousand requests at once has a reason; floods are not what this server is for.
         nghttp2_option_set_stream_reset_rate_limit(option, 1_000_000, 1_000_000)
         nghttp2_option_set_max_deflate_dynamic_table_size(option, Int(options.headerTableBytes))
-        nghttp2_session_server_new2(
-            &session, ServerCallbacks.table, Unmanaged.passUnretained(self).toOpaque(), option)
-        transport.output.reviseFrame = { [unowned self] frame, count in reviseSettings(frame, count) }
+        nghttp2_session_server_new3(
+            &session, ServerCallbacks.table, Unmanaged.passUnretained(self).toOpaque(), option, memory.functions)
         let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
         var settings = [
             nghttp2_settings_entry(
@@ -234,6 +240,7 @@ public final class ServerConnection: EventSource {
                 value: UInt32(clamping: options.maximumHeaderListBytes)),
         ]
         limitsToFrame.append(announcedStreamLimit)
+        watchSettings()
         nghttp2_submit_settings(session, none, &settings, settings.count)
         nghttp2_session_set_local_window_size(session, none, 0, Int32(clamping: options.connectionWindowBytes))
     }
@@ -246,14 +253,16 @@ public final class ServerConnection: EventSource {
         session = nil
         transport.output.reviseFrame = nil
         transport.close(resetting: manner == .byReset)
-        let left = requests.values.sorted { $0.streamID < $1.streamID }
-        requests.removeAll()
-        for request in left {
-            request.isOpen = false
-            handler.streamClosed(request, errorCode: HTTP2Error.cancel)
-        }
+        newestRequest = nil
+        requests.closeAll { handler.streamClosed($0, errorCode: HTTP2Error.cancel) }
         server?.forget(self)
         handler.closed(self, reason: reason)
+    }
+
+    /// Frames are looked at while there are limits to be put into them.
+    func watchSettings() {
+        transport.output.reviseFrame =
+            limitsToFrame.isEmpty ? nil : { [unowned self] frame, count in reviseSettings(frame, count) }
     }
 
     /// True while the peer stays below the limit of pings.

@@ -1,79 +1,128 @@
 import CNghttp2
 
-/// One request at a `Server`. It may be kept and answered later; its bytes live as long as it does.
+/// One request at a `Server`. It may be kept (strongly) and answered later; its bytes live as long as it does. One that nobody keeps serves
+/// again for a later stream.
 public final class ServerRequest {
-    public let connection: ServerConnection
-    public let streamID: Int32
-    /// The handler's own.
-    public var label = 0
-    /// Can still be answered.
-    public internal(set) var isOpen = true
+    struct State {
+        /// Retained, while there is one.
+        var connection: Unmanaged<ServerConnection>?
+        var streamID: Int32 = 0
+        var label = 0
+        var isOpen = false
+        var isBodyTooLarge = false
+        var isComplete = false
+        var hasAnswered = false
+        /// After the answer's body the stream stays open.
+        var neverEnds = false
+        var headerListBytes = 0
 
-    private var fieldBytes = Region()
-    private var fieldOffsets: [Int] = []
-    private var methodOffset: Int?
-    private var pathOffset: Int?
-    private var bodyBytes = Region()
-    /// Of the answer, until the stream is closed.
-    private var answer = Region()
-    private var answerOffset = 0
-    private var hasAnswered = false
-    /// After the answer's body the stream stays open.
-    private var neverEnds = false
-    var headerListBytes = 0
-    var isBodyTooLarge = false
-    var isComplete = false
+        var fields = Region()
+        /// Where in `fields` those begin that are no pseudo fields, 32 bits each.
+        var fieldOffsets = Region()
+        var methodOffset = -1
+        var pathOffset = -1
+        var body = Region()
+        /// Of the answer, until the stream is closed.
+        var answer = Region()
+        var answerOffset = 0
 
-    init(connection: ServerConnection, streamID: Int32) {
-        self.connection = connection
-        self.streamID = streamID
+        /// Neighbours in `OpenRequests`.
+        var previous: OpenRequests.Reference?
+        var next: OpenRequests.Reference?
     }
 
+    // At a fixed address: the checks of an object's would be paid for at each field of each request.
+    let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+
+    init() { state.initialize(to: State()) }
+
     deinit {
-        fieldBytes.free()
-        bodyBytes.free()
-        answer.free()
+        state.pointee.connection?.release()
+        state.pointee.fields.free()
+        state.pointee.fieldOffsets.free()
+        state.pointee.body.free()
+        state.pointee.answer.free()
+        state.deallocate()
+    }
+
+    func begin(streamID: Int32, on connection: ServerConnection) {
+        state.pointee.connection = Unmanaged.passRetained(connection)
+        state.pointee.streamID = streamID
+        state.pointee.isOpen = true
+    }
+
+    /// As new, except for its memory.
+    func recycle() {
+        state.pointee.connection?.release()
+        var fresh = State()
+        swap(&fresh, &state.pointee)
+        fresh.fields.clear()
+        fresh.fieldOffsets.clear()
+        fresh.body.clear()
+        fresh.answer.clear(keeping: 1_024)
+        state.pointee.fields = fresh.fields
+        state.pointee.fieldOffsets = fresh.fieldOffsets
+        state.pointee.body = fresh.body
+        state.pointee.answer = fresh.answer
     }
 
     // MARK: Reading
 
-    public var method: UnsafeRawBufferPointer { pseudoField(methodOffset) }
-    public var path: UnsafeRawBufferPointer { pseudoField(pathOffset) }
-    public var body: UnsafeRawBufferPointer { bodyBytes.contents }
+    public var connection: ServerConnection { state.pointee.connection!.takeUnretainedValue() }
+    public var streamID: Int32 { state.pointee.streamID }
+    /// The handler's own.
+    public var label: Int {
+        get { state.pointee.label }
+        set { state.pointee.label = newValue }
+    }
+    /// Can still be answered.
+    public internal(set) var isOpen: Bool {
+        get { state.pointee.isOpen }
+        set { state.pointee.isOpen = newValue }
+    }
+
+    public var method: UnsafeRawBufferPointer { pseudoField(state.pointee.methodOffset) }
+    public var path: UnsafeRawBufferPointer { pseudoField(state.pointee.pathOffset) }
+    public var body: UnsafeRawBufferPointer { state.pointee.body.contents }
     /// Without pseudo fields; in order, duplicates kept.
-    public var fieldCount: Int { fieldOffsets.count }
-    public func name(at index: Int) -> UnsafeRawBufferPointer { fields.field(at: fieldOffsets[index]).name }
-    public func value(at index: Int) -> UnsafeRawBufferPointer { fields.field(at: fieldOffsets[index]).value }
+    public var fieldCount: Int { state.pointee.fieldOffsets.count / 4 }
+    public func name(at index: Int) -> UnsafeRawBufferPointer { fields.field(at: offset(at: index)).name }
+    public func value(at index: Int) -> UnsafeRawBufferPointer { fields.field(at: offset(at: index)).value }
     /// The first field of this (lower-case) name.
     public func field(_ name: StaticString) -> UnsafeRawBufferPointer? { fields.first(name) }
 
-    private var fields: PackedFields { PackedFields(bytes: fieldBytes.contents) }
+    private var fields: PackedFields { PackedFields(bytes: state.pointee.fields.contents) }
 
-    private func pseudoField(_ offset: Int?) -> UnsafeRawBufferPointer {
-        offset.map { fields.field(at: $0).value } ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    private func offset(at index: Int) -> Int {
+        precondition(index >= 0 && index < fieldCount, "field \(index) of \(fieldCount)")
+        return Int(state.pointee.fieldOffsets.contents.load(fromByteOffset: 4 * index, as: UInt32.self))
+    }
+
+    private func pseudoField(_ offset: Int) -> UnsafeRawBufferPointer {
+        offset < 0 ? UnsafeRawBufferPointer(start: nil, count: 0) : fields.field(at: offset).value
     }
 
     func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        let offset = fieldBytes.count
+        let offset = state.pointee.fields.count
         let size = PackedFields.size(name: name.count, value: value.count)
-        PackedFields.pack(name: name, value: value, into: fieldBytes.extend(by: size))
+        PackedFields.pack(name: name, value: value, into: state.pointee.fields.extend(by: size))
         if name.first != UInt8(ascii: ":") {
-            fieldOffsets.append(offset)
-        } else if name.elementsEqual(StaticString(":path").buffer) {
-            pathOffset = offset
-        } else if name.elementsEqual(StaticString(":method").buffer) {
-            methodOffset = offset
+            state.pointee.fieldOffsets.extend(by: 4).storeBytes(of: UInt32(offset), as: UInt32.self)
+        } else if name.equals(":path") {
+            state.pointee.pathOffset = offset
+        } else if name.equals(":method") {
+            state.pointee.methodOffset = offset
         }
     }
 
     /// False when the body has just passed the limit.
     func addBody(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
-        if isBodyTooLarge { return true }
-        if bodyBytes.count + bytes.count > limit {
-            isBodyTooLarge = true
+        if state.pointee.isBodyTooLarge { return true }
+        if state.pointee.body.count + bytes.count > limit {
+            state.pointee.isBodyTooLarge = true
             return false
         }
-        bodyBytes.append(bytes)
+        state.pointee.body.append(bytes)
         return true
     }
 
@@ -84,7 +133,9 @@ public final class ServerRequest {
         send(status: status, body: body, neverEnds: false, fieldCount: fields.entries.count) { index in
             let entry = fields.entries[index]
             let value = UnsafeRawBufferPointer(start: fields.bytes + entry.offset, count: entry.length)
-            return .copied(name: entry.name.buffer, value: value, flags: entry.flags)
+            // The name of a StaticString stays where it is.
+            let flags = entry.flags | UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
+            return .copied(name: entry.name.buffer, value: value, flags: flags)
         }
     }
 
@@ -132,11 +183,11 @@ public final class ServerRequest {
     private func send(
         status: Int, body: UnsafeRawBufferPointer, neverEnds: Bool, fieldCount: Int, field: (Int) -> nghttp2_nv
     ) -> Bool {
-        guard isOpen, !hasAnswered, let session = connection.session else { return false }
+        guard isOpen, !state.pointee.hasAnswered, let session = connection.session else { return false }
         precondition((100...999).contains(status), "status \(status)")
-        hasAnswered = true
-        self.neverEnds = neverEnds
-        answer.append(body)
+        state.pointee.hasAnswered = true
+        state.pointee.neverEnds = neverEnds
+        state.pointee.answer.append(body)
         let code = withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fieldCount + 1) { list in
             withUnsafeTemporaryAllocation(byteCount: 3, alignment: 1) { digits in
                 digits[0] = UInt8(48 + status / 100)
@@ -156,22 +207,23 @@ public final class ServerRequest {
             }
         }
         // An early answer (413): the peer need not send the rest (RFC 9113 section 8.1).
-        if !isComplete, !neverEnds { connection.resetAfterAnswer(self) }
+        if !state.pointee.isComplete, !neverEnds { connection.resetAfterAnswer(self) }
         connection.wantsToSend()
         return code == 0
     }
 
     private static let readAnswer: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, _ in
         Unmanaged<ServerRequest>.fromOpaque(source!.pointee.ptr)._withUnsafeGuaranteedRef { request in
-            let rest = request.answer.count - request.answerOffset
-            if rest == 0, request.neverEnds { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
+            let state = request.state
+            let rest = state.pointee.answer.count - state.pointee.answerOffset
+            if rest == 0, state.pointee.neverEnds { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
             let count = min(length, rest)
             if count > 0 {
-                let start = request.answer.contents.baseAddress! + request.answerOffset
+                let start = state.pointee.answer.contents.baseAddress! + state.pointee.answerOffset
                 UnsafeMutableRawPointer(buffer!).copyMemory(from: start, byteCount: count)
-                request.answerOffset += count
+                state.pointee.answerOffset += count
             }
-            if count == rest, !request.neverEnds { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+            if count == rest, !state.pointee.neverEnds { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
             return count
         }
     }

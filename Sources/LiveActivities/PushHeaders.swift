@@ -57,12 +57,12 @@ public struct PushHeaders: Sendable {
     /// - Returns: how many bytes were written; `buffer` must have `longestPathBytes`.
     public func writePath(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let prefix: StaticString = "/3/device/"
-        let length = prefix.utf8CodeUnitCount + token.bytes.count * 2
+        let length = prefix.utf8CodeUnitCount + token.byteCount * 2
         precondition(buffer.count >= length, "path of \(length) bytes into a buffer of \(buffer.count)")
         buffer.copyMemory(
             from: UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
         var next = prefix.utf8CodeUnitCount
-        token.bytes.withUnsafeBytes { bytes in
+        token.withBytes { bytes in
             var index = 0
             while index + 4 <= bytes.count {
                 let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)

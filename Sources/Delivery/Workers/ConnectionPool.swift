@@ -18,7 +18,8 @@ final class ConnectionPool: ClientHandler {
     var staging: Staging
     var pause: LoopTimer?
     private let flights = FlightTable()
-    private var request: PushRequest
+    // At a fixed address: the checks of an object's would be paid for three times a push.
+    private let request: UnsafeMutablePointer<PushRequest>
     private let credentials: PoolCredentials
     private var preparedBatch: UInt64 = 0
     /// Pushes that were accepted in this turn and are not counted yet.
@@ -35,7 +36,8 @@ final class ConnectionPool: ClientHandler {
         self.settings = settings
         self.core = core
         self.log = log
-        request = PushRequest(settings)
+        request = .allocate(capacity: 1)
+        request.initialize(to: PushRequest(settings))
         credentials = PoolCredentials(settings.providerToken)
         staging = Staging(
             backoff: Backoff(
@@ -43,6 +45,11 @@ final class ConnectionPool: ClientHandler {
                 longestMilliseconds: core.options.longestReconnectDelayMilliseconds))
         gauges = (core.instruments.openConnections.writer(), core.instruments.streams.writer())
         super.init()
+    }
+
+    deinit {
+        request.deinitialize(count: 1)
+        request.deallocate()
     }
 
     func start() {
@@ -63,17 +70,18 @@ final class ConnectionPool: ClientHandler {
     // MARK: Requests
 
     func submit(_ job: Job, body: UnsafeRawBufferPointer) {
+        let core = core
         guard let member = freest else { return core.giveBack(job) }
         do throws(CredentialFault) {
             try prepareBatch()
-            request.write(job, body: body)
+            request.pointee.write(job, body: body)
             let now = core.loop.nowMilliseconds
             let flight = flights.insert(
                 Flight(
                     identifier: job.identifier, submittedAtMilliseconds: now,
                     bearerGeneration: credentials.generation))
             let isTaken = member.connection.submit(
-                request.buffer, tag: flight,
+                request.pointee.buffer, tag: flight,
                 deadlineMilliseconds: now + core.options.requestTimeoutMilliseconds)
             if !isTaken {
                 _ = flights.remove(flight)
@@ -109,7 +117,7 @@ final class ConnectionPool: ClientHandler {
     private func prepareBatch() throws(CredentialFault) {
         guard preparedBatch != core.batch else { return }
         try credentials.renew()
-        request.prepare(credentials.current)
+        request.pointee.prepare(credentials.current)
         preparedBatch = core.batch
     }
 
@@ -122,6 +130,8 @@ final class ConnectionPool: ClientHandler {
 
     /// As `answered`, where the reaction to a 200 is known and asks for nothing.
     private func accepted(_ tag: UInt64) {
+        // Each use of an unowned reference counts.
+        let core = core
         uncountedAcceptances += 1
         let flight = flights.remove(tag)
         core.requestDuration.record(core.loop.nowMilliseconds - flight.submittedAtMilliseconds)

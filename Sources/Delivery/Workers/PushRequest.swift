@@ -30,8 +30,10 @@ struct PushRequest: ~Copyable {
     }
 
     mutating func write(_ job: borrowing Job, body: UnsafeRawBufferPointer) {
-        guard let prepared else { preconditionFailure("a push without a provider token") }
-        buffer.reset(job.headers.priority == 10 ? prepared.atOnce : prepared.whenConvenient)
+        guard let template = job.headers.priority == 10 ? prepared?.atOnce : prepared?.whenConvenient else {
+            preconditionFailure("a push without a provider token")
+        }
+        buffer.reset(template)
         withUnsafeTemporaryAllocation(byteCount: PushHeaders.longestPathBytes, alignment: 8) { path in
             let length = job.headers.writePath(into: path)
             buffer.setPath(UnsafeRawBufferPointer(rebasing: path[..<length]))

@@ -14,12 +14,12 @@ extension SimulatorHandler {
 }
 
 extension FaceRequest {
-    init(_ request: ServerRequest, isBodyTooLarge: Bool) {
+    init(_ request: ServerRequest, isBodyTooLarge: Bool, host: String) {
         func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
         self.init(
             method: text(request.method), path: text(request.path),
             fields: (0..<request.fieldCount).map { Field(text(request.name(at: $0)), text(request.value(at: $0))) },
             body: Array(request.body), isBodyTooLarge: isBodyTooLarge,
-            sourceAddress: SimulatorHandler.host(of: request.connection.peer))
+            sourceAddress: host)
     }
 }

@@ -118,8 +118,11 @@ final class SimulatorHandler: ServerHandler {
     }
 
     private func arrive(_ request: ServerRequest, isBodyTooLarge: Bool) {
-        let content = FaceRequest(request, isBodyTooLarge: isBodyTooLarge)
-        peers[request.connection.identifier]?.lastRequestMilliseconds = loop.nowMilliseconds
+        let peer = peers[request.connection.identifier]
+        peer?.lastRequestMilliseconds = loop.nowMilliseconds
+        let content = FaceRequest(
+            request, isBodyTooLarge: isBodyTooLarge,
+            host: peer?.host ?? SimulatorHandler.host(of: request.connection.peer))
         let origin = SimulatorCore.Origin(
             connection: request.connection.identifier, stream: request.streamID, arrival: shared.clock.instant())
         switch shared.core.withLock({ $0.admit() }) {

@@ -3,6 +3,8 @@ import HTTP2
 /// A connection with what the face remembers of it.
 final class SimulatorPeer {
     let connection: ServerConnection
+    /// The peer's address as text.
+    let host: String
     var face = FaceConnection()
     var highestProcessedStream: Int32 = 0
     var lastRequestMilliseconds: Int64
@@ -16,6 +18,7 @@ final class SimulatorPeer {
 
     init(_ connection: ServerConnection, nowMilliseconds: Int64) {
         self.connection = connection
+        host = SimulatorHandler.host(of: connection.peer)
         lastRequestMilliseconds = nowMilliseconds
         generationMilliseconds = nowMilliseconds
     }
