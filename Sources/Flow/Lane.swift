@@ -73,7 +73,10 @@ public final class Lane {
     public func apply(_ event: Event, partition: Int32, offset: Int64, at moment: Moment) -> ApplyFaults {
         let shard = shards[shard(of: partition)]
         let faults = shard.apply(event, offset: offset, at: moment.pacing)
-        if !hasNews { hasNews = pools.indices.contains { shard.ready(pool: $0) != nil } }
+        if shard.hasNewlyReady {
+            shard.hasNewlyReady = false
+            hasNews = true
+        }
         return faults
     }
 

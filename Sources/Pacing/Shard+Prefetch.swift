@@ -25,4 +25,20 @@ extension Shard {
         Memory.prefetch(ring)
         Memory.prefetch(UnsafeRawPointer(ring) + 64)
     }
+
+    /// Starts to load what taking the next ready activities will read: the record of the one behind `index`, whose state was begun with the
+    /// take before this one, and the state of the one behind that.
+    func prefetchReady(after index: UInt32) {
+        let next = state(index).pointee.readyNext
+        guard next != ActivitySlab.noIndex else { return }
+        let record = slab.records[next]
+        let stored = UnsafeRawPointer(record)
+        Memory.prefetch(stored)
+        Memory.prefetch(stored + 64)
+        let afterNext = state(next).pointee.readyNext
+        guard afterNext != ActivitySlab.noIndex else { return }
+        let state = UnsafeRawPointer(state(afterNext))
+        Memory.prefetch(state)
+        Memory.prefetch(state + 64)
+    }
 }

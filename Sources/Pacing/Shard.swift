@@ -24,6 +24,9 @@ public final class Shard {
     /// Two a pool: urgent, routine.
     @exclusivity(unchecked)
     var queues: [ReadyQueue]
+    /// Whether something became ready since the owner set this back.
+    @exclusivity(unchecked)
+    public var hasNewlyReady = false
     /// The default first.
     let rules: [PacingRules]
     private let positionRules: UnsafeMutablePointer<PositionRules>

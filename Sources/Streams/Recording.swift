@@ -74,12 +74,13 @@ public final class Recording {
     private let reader: LineReader
     private var decoder: EventDecoder
     private var lookingAhead: EventDecoder
+    // Nothing calls back into a recording, so no two accesses can meet.
     private var number = 0
     /// The first `decoded` of them are initialised.
     private let batch = UnsafeMutablePointer<RecordingRecord>.allocate(capacity: batchRecords)
-    private var decoded = 0
+    @exclusivity(unchecked) private var decoded = 0
     /// The place of the one after the current one.
-    private var place = 0
+    @exclusivity(unchecked) private var place = 0
 
     /// - Parameters:
     ///   - path: a file of JSON lines, compressed where it ends in `.zst`; `-` is standard input.
