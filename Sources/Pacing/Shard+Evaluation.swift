@@ -177,7 +177,7 @@ extension Shard {
         }
         record(index).readySinceMilliseconds = moment.nowMilliseconds
         queues[queue(index)].append(index, slab.states)
-        hasNewlyReady = true
+        newlyReady.insert(isUrgent ? .urgent : .routine)
     }
 
     private func queue(_ index: UInt32) -> Int {

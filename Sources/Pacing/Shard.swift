@@ -24,9 +24,9 @@ public final class Shard {
     /// Two a pool: urgent, routine.
     @exclusivity(unchecked)
     var queues: [ReadyQueue]
-    /// Whether something became ready since the owner set this back.
+    /// What became ready since the owner emptied it.
     @exclusivity(unchecked)
-    public var hasNewlyReady = false
+    public var newlyReady: NewlyReady = []
     /// The default first.
     let rules: [PacingRules]
     private let positionRules: UnsafeMutablePointer<PositionRules>

@@ -43,8 +43,8 @@ private struct PathLoad {
     static let intervalMilliseconds: Int64 = 5_000
     /// Faster than any machine reads: what is due is due at once.
     static let speed = 10_000.0
-    /// On the real clock, for starts and first positions: a fifth of what a lane can do.
-    var preparationMilliseconds: Int64 { 2_000 + Int64(activities) / 20 }
+    /// On the real clock, for starts and first positions: a tenth of what a lane can do, and longer.
+    var preparationMilliseconds: Int64 { 4_000 + Int64(activities) / 15 }
 
     var events: Int { activities * eventsEach }
 
