@@ -37,13 +37,13 @@ public final class Lane {
     @exclusivity(unchecked) var random: SplitMix
     /// Of retries, in the order in which they were held.
     var nextRetryOrder: UInt64 = 1
-    private var nextPool = 0
+    @exclusivity(unchecked) private var nextPool = 0
     /// Whether something came since `next` had nothing that may let an update leave; passing time may as well, and is not counted here.
-    public internal(set) var hasNews = true
+    @exclusivity(unchecked) public internal(set) var hasNews = true
     /// Whether an event that was applied since then made something urgent ready.
-    public internal(set) var hasUrgentNews = false
+    @exclusivity(unchecked) public internal(set) var hasUrgentNews = false
     /// While draining only what is urgent leaves; the rest is left to the next owner.
-    public var isDraining = false
+    @exclusivity(unchecked) public var isDraining = false
 
     public init(settings: LaneSettings) {
         self.settings = settings

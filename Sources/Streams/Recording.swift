@@ -72,10 +72,10 @@ public final class Recording {
 
     public let name: String
     private let reader: LineReader
-    private var decoder: EventDecoder
+    @exclusivity(unchecked) private var decoder: EventDecoder
     private var lookingAhead: EventDecoder
     // Nothing calls back into a recording, so no two accesses can meet.
-    private var number = 0
+    @exclusivity(unchecked) private var number = 0
     /// The first `decoded` of them are initialised.
     private let batch = UnsafeMutablePointer<RecordingRecord>.allocate(capacity: batchRecords)
     @exclusivity(unchecked) private var decoded = 0

@@ -43,8 +43,8 @@ private struct PathLoad {
     static let intervalMilliseconds: Int64 = 5_000
     /// Faster than any machine reads: what is due is due at once.
     static let speed = 10_000.0
-    /// On the real clock, for starts and first positions: a tenth of what a lane can do, and longer.
-    var preparationMilliseconds: Int64 { 4_000 + Int64(activities) / 15 }
+    /// On the real clock, for starts and first positions: several times what it takes on a quiet machine.
+    var preparationMilliseconds: Int64 { 7_000 + Int64(activities) / 12 }
 
     var events: Int { activities * eventsEach }
 

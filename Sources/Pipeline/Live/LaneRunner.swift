@@ -39,6 +39,8 @@ public enum RunEnding: Equatable, Sendable {
 }
 
 /// Runs one lane on the calling thread: reads the source, keeps the clock, feeds the workers, hears their reports.
+///
+/// What each record or push touches is not checked for overlapping access: nothing calls back into a runner while it changes something.
 public final class LaneRunner {
     let settings: RunSettings
     let lane: Lane
@@ -46,24 +48,24 @@ public final class LaneRunner {
     let instruments: LaneInstruments
     let recordings: MergedRecordings
     let stop: StopRequest
-    var clock: RunClock
+    @exclusivity(unchecked) var clock: RunClock
     private var recordClock = RecordClock()
     private let reports: ReportBox
     private let seats: WorkerSeats
     private let deadLetters: DeadLetterFile?
     private let notes: CompletionNotes
-    private var publisher: DecisionPublisher
-    private var body = ByteBuffer(capacity: 8_192)
+    @exclusivity(unchecked) private var publisher: DecisionPublisher
+    @exclusivity(unchecked) private var body = ByteBuffer(capacity: 8_192)
     private let recordsRead: CounterWriter<NoLabel>
     /// The next record to be applied: the recordings' current one.
     @exclusivity(unchecked) private var head: UnsafePointer<RecordingRecord>?
     private var arrivals: [ReportBox.Batch] = []
-    private var phase = Phase.reading
+    @exclusivity(unchecked) private var phase = Phase.reading
     private var isSourceEmpty = false
     private var drainDeadlineMilliseconds: Int64?
     /// Called about four times a second, on the runner's thread.
     public var onTick: ((Lane, Moment) -> Void)?
-    private var nextTickMilliseconds: Int64 = 0
+    @exclusivity(unchecked) private var nextTickMilliseconds: Int64 = 0
 
     private enum Phase {
         case reading, finishing, draining

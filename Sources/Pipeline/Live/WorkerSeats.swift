@@ -5,19 +5,20 @@ import Instruments
 import LiveActivities
 import Telemetry
 
-/// The workers that a lane feeds: which link leads to which worker's pool, and the jobs on their way.
+/// The workers that a lane feeds: which link leads to which worker's pool, and the jobs on their way. Used by the lane's thread alone, and not
+/// checked for overlapping access.
 final class WorkerSeats {
     private let workers: [Worker]
     private let poolCount: Int
-    private var outgoing: [JobBatch]
+    @exclusivity(unchecked) private var outgoing: [JobBatch]
     /// When the oldest of them was added.
-    private var oldestMilliseconds: Int64?
+    @exclusivity(unchecked) private var oldestMilliseconds: Int64?
     private var hasUrgent = false
 
     /// Of each link: what its worker's connections to the pool carry at the same time.
     private var streams: [Int]
     /// So many are handed over at once: a worker begins to write while the lane makes the next ones, and the rest of the streams are busy.
-    private var jobsAtOnce = WorkerSeats.maxJobsAtOnce
+    @exclusivity(unchecked) private var jobsAtOnce = WorkerSeats.maxJobsAtOnce
 
     private static let maxJobsAtOnce = 128
     /// Of the streams of the smallest link: no more of them stand still while jobs gather.
