@@ -15,6 +15,8 @@ public final class Dispatch: Sendable {
     public let headers: PushHeaders?
     /// Fields left out of the content-state to make it fit.
     public let shed: [FieldPath]
+    /// Cache lines of an object that completing it reads first.
+    static let linesRead = 6
     let shard: Int
     let permit: Breaker.Permit
     let tries: Tries

@@ -15,6 +15,7 @@ extension Lane {
             if let dispatch = next(pool: (first + step) % count, at: moment, body: &body) { return dispatch }
         }
         hasNews = false
+        hasUrgentNews = false
         return nil
     }
 

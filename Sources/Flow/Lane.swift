@@ -37,11 +37,13 @@ public final class Lane {
     @exclusivity(unchecked) var random: SplitMix
     /// Of retries, in the order in which they were held.
     var nextRetryOrder: UInt64 = 1
-    private var nextPool = 0
+    @exclusivity(unchecked) private var nextPool = 0
     /// Whether something came since `next` had nothing that may let an update leave; passing time may as well, and is not counted here.
-    public internal(set) var hasNews = true
+    @exclusivity(unchecked) public internal(set) var hasNews = true
+    /// Whether an event that was applied since then made something urgent ready.
+    @exclusivity(unchecked) public internal(set) var hasUrgentNews = false
     /// While draining only what is urgent leaves; the rest is left to the next owner.
-    public var isDraining = false
+    @exclusivity(unchecked) public var isDraining = false
 
     public init(settings: LaneSettings) {
         self.settings = settings
@@ -73,7 +75,11 @@ public final class Lane {
     public func apply(_ event: Event, partition: Int32, offset: Int64, at moment: Moment) -> ApplyFaults {
         let shard = shards[shard(of: partition)]
         let faults = shard.apply(event, offset: offset, at: moment.pacing)
-        if !hasNews { hasNews = pools.indices.contains { shard.ready(pool: $0) != nil } }
+        if !shard.newlyReady.isEmpty {
+            hasNews = true
+            if shard.newlyReady.contains(.urgent) { hasUrgentNews = true }
+            shard.newlyReady = []
+        }
         return faults
     }
 
@@ -87,6 +93,13 @@ public final class Lane {
             }
             for index in 0..<count { shard.prefetchState(at: places[index]) }
         }
+    }
+
+    /// The same for a batch of answers, some before each is completed.
+    public func prefetchCompletion(_ identifier: UInt64) {
+        guard let (dispatch, shard, ticket) = inFlight.whereabouts(identifier) else { return }
+        Shard.prefetch(dispatch, lines: Dispatch.linesRead)
+        shards[shard].prefetchSettling(ticket)
     }
 
     /// A record that the decoder refused.

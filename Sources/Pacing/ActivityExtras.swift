@@ -1,6 +1,8 @@
 import Telemetry
 
 /// What few activities have, or have for a short time: the object exists while anything in it is not as at the beginning.
+///
+/// What each push touches is not checked for overlapping access, as in `Shard`.
 final class ActivityExtras {
     /// How many lives came before.
     var life: UInt32 = 0
@@ -8,11 +10,11 @@ final class ActivityExtras {
     var attributes: JSONObject?
     /// Where the vocabulary has no place.
     var attributesType: String?
-    var setFields: [FieldPath] = []
+    @exclusivity(unchecked) var setFields: [FieldPath] = []
     var knownTargets = KnownTargets()
     var renewal: Renewal?
     var motion: Motion?
-    var pending: PendingUpdate?
+    @exclusivity(unchecked) var pending: PendingUpdate?
 
     var isEmpty: Bool {
         life == 0 && relevanceScore == nil && attributes == nil && attributesType == nil && setFields.isEmpty
@@ -23,7 +25,7 @@ final class ActivityExtras {
 /// With what the end of its life begins another card, where settings ask for it.
 final class Renewal {
     var startToken: PushToken?
-    var alert: Alert?
+    @exclusivity(unchecked) var alert: Alert?
 
     var isEmpty: Bool { startToken == nil && alert == nil }
 }
@@ -37,20 +39,20 @@ final class Motion {
     var shownTimestampMilliseconds = Int64.min
 }
 
-/// What is to be told, and what stands in its way.
+/// What is to be told, and what stands in its way. Not checked either.
 final class PendingUpdate {
-    var waiting = Contributions()
+    @exclusivity(unchecked) var waiting = Contributions()
     /// The smallest that any position gave since the update waits.
     var thresholdMeters = Double.infinity
     /// When the gates will open by time alone.
     var gateOpensAtMilliseconds: Int64?
     var readySinceMilliseconds: Int64?
     var alert: Alert?
-    var dismissal: Dismissal?
-    var flight: Flight?
+    @exclusivity(unchecked) var dismissal: Dismissal?
+    @exclusivity(unchecked) var flight: Flight?
     var held: HeldPosition?
     /// The target that the provider called dead, until another takes its place.
-    var goneTarget: PushTarget?
+    @exclusivity(unchecked) var goneTarget: PushTarget?
 
     /// Of an activity without an update that waits, the threshold and the time of readiness mean nothing.
     var isEmpty: Bool {

@@ -1,6 +1,7 @@
 import Telemetry
 
-/// An update that was taken and is not settled for good, with what has to be put back if it does not arrive.
+/// An update that was taken and is not settled for good, with what has to be put back if it does not arrive. Not checked for overlapping
+/// access, as in `Shard`.
 final class Flight {
     enum Phase: Equatable {
         case inFlight
@@ -10,11 +11,11 @@ final class Flight {
         case lapsed
     }
 
-    var phase = Phase.inFlight
+    @exclusivity(unchecked) var phase = Phase.inFlight
     var update: Update
     /// Which life of the activity it belongs to.
     let life: UInt32
-    var contributions: Contributions
+    @exclusivity(unchecked) var contributions: Contributions
     /// What the phone was told before.
     let shownBefore: Shown
     /// Fields that a `status` or `activity.started` had set, of which it tells.

@@ -16,7 +16,8 @@ struct Gates {
     static let longestTimestampWaitMilliseconds: Int64 = 60_000
 
     let record: ActivityRecord
-    let rules: PacingRules
+    /// Live as long as the shard, and so longer than its gates are looked at.
+    unowned(unsafe) let rules: PacingRules
     let moment: Instant
     #if PLANTED_DEFECTS
         var endOvertakes = false

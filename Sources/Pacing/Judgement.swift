@@ -4,7 +4,8 @@ import Telemetry
 struct Judgement {
     let state: UnsafeMutablePointer<ActivityState>
     let record: ActivityRecord
-    let rules: PacingRules
+    /// Live as long as the shard, and so longer than any judgement.
+    unowned(unsafe) let rules: PacingRules
     let nowMilliseconds: Int64
 
     var latestPosition: ToldPosition {

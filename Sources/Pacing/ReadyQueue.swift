@@ -1,3 +1,15 @@
+/// Classes of updates.
+public struct NewlyReady: OptionSet, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    public static let urgent = NewlyReady(rawValue: 1)
+    public static let routine = NewlyReady(rawValue: 2)
+}
+
 /// The activities of one pool and class whose gates are all open but the last one: a dispatch credit. The longest waiting leaves first.
 struct ReadyQueue {
     private(set) var first = ActivitySlab.noIndex

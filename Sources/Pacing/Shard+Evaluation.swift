@@ -17,20 +17,23 @@ extension Shard {
         if state.pointee.flags.contains(.waiting) { lowerThreshold(judgement, newest) }
         let reasons = judgement.reasons
         if judgement.isUnchanged(reasons) {
-            for contribution in [earlier, newest] { join(index, contribution) }
+            join(index, earlier)
+            join(index, newest)
             endWaiting(index, .unchanged, moment)
             return
         }
         if !state.pointee.flags.contains(.waiting) {
             guard !reasons.isEmpty else {
-                for case let contribution? in [earlier, newest] where !contribution.isDecided { count(quiet) }
+                if let earlier, !earlier.isDecided { count(quiet) }
+                if let newest, !newest.isDecided { count(quiet) }
                 state.pointee.flags.remove(.mustJudge)
                 advanceGates(index, moment)
                 return
             }
             beginWaiting(index, judgement)
         }
-        for contribution in [earlier, newest] { join(index, contribution) }
+        join(index, earlier)
+        join(index, newest)
         if reasons.isUrgent { record.waitingIsUrgent = true }
         advanceGates(index, moment)
     }
@@ -174,6 +177,7 @@ extension Shard {
         }
         record(index).readySinceMilliseconds = moment.nowMilliseconds
         queues[queue(index)].append(index, slab.states)
+        newlyReady.insert(isUrgent ? .urgent : .routine)
     }
 
     private func queue(_ index: UInt32) -> Int {

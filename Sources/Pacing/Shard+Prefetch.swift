@@ -25,4 +25,30 @@ extension Shard {
         Memory.prefetch(ring)
         Memory.prefetch(UnsafeRawPointer(ring) + 64)
     }
+
+    /// Starts to load what settling an update will read.
+    public func prefetchSettling(_ ticket: Ticket) {
+        guard ticket.slot < slab.bound else { return }
+        Shard.prefetch(UnsafeRawPointer(state(ticket.slot)), lines: 2)
+        Shard.prefetch(UnsafeRawPointer(slab.records[ticket.slot]), lines: 2)
+    }
+
+    /// - Parameter lines: cache lines from `address` on; nothing is read.
+    public static func prefetch(_ address: UnsafeRawPointer, lines: Int) {
+        for line in 0..<lines { Memory.prefetch(address + 64 * line) }
+    }
+
+    /// Starts to load what taking the ready activities behind `index` will read. One thing leads to the next, so each take goes one step for
+    /// each of the three that follow: the state, the record, and what the record leads to.
+    func prefetchReady(after index: UInt32) {
+        let first = state(index).pointee.readyNext
+        guard first != ActivitySlab.noIndex else { return }
+        slab.records[first].pointee.prefetchParts()
+        let second = state(first).pointee.readyNext
+        guard second != ActivitySlab.noIndex else { return }
+        Shard.prefetch(UnsafeRawPointer(slab.records[second]), lines: 2)
+        let third = state(second).pointee.readyNext
+        guard third != ActivitySlab.noIndex else { return }
+        Shard.prefetch(UnsafeRawPointer(state(third)), lines: 2)
+    }
 }

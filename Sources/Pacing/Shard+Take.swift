@@ -14,6 +14,7 @@ extension Shard {
     public func take(pool: Int, at instant: Instant) -> Update? {
         let moment = moment(instant)
         guard let index = firstReady(pool: pool) else { return nil }
+        prefetchReady(after: index)
         let record = record(index)
         guard state(index).pointee.flags.contains(.waiting) else {
             leaveReady(index)

@@ -10,7 +10,7 @@ public final class Shard {
     public let settings: ShardSettings
     @exclusivity(unchecked)
     public internal(set) var decisions = DecisionCounts()
-    public internal(set) var sendReasons = SendReasonCounts()
+    @exclusivity(unchecked) public internal(set) var sendReasons = SendReasonCounts()
 
     @exclusivity(unchecked)
     var slab = ActivitySlab()
@@ -24,6 +24,9 @@ public final class Shard {
     /// Two a pool: urgent, routine.
     @exclusivity(unchecked)
     var queues: [ReadyQueue]
+    /// What became ready since the owner emptied it.
+    @exclusivity(unchecked)
+    public var newlyReady: NewlyReady = []
     /// The default first.
     let rules: [PacingRules]
     private let positionRules: UnsafeMutablePointer<PositionRules>
@@ -33,11 +36,11 @@ public final class Shard {
     @exclusivity(unchecked)
     private var nowMilliseconds = Int64.min
     var isFinishing = false
-    var nextGeneration: UInt32 = 0
+    @exclusivity(unchecked) var nextGeneration: UInt32 = 0
     /// What the engine writes into the content-state of the update at hand.
-    var writtenFields = ContentFields()
+    @exclusivity(unchecked) var writtenFields = ContentFields()
     private var nextStartOrder: Int64 = 0
-    private var due: [UInt32] = []
+    @exclusivity(unchecked) private var due: [UInt32] = []
 
     public init(settings: ShardSettings) {
         self.settings = settings

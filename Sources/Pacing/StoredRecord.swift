@@ -29,7 +29,7 @@ struct StoredRecord {
         static let hasDifference = Flags(rawValue: 1 << 13)
     }
 
-    // The newest truth, and what the phone was told. (The positions are in the state.)
+    // The newest truth, and what the phone was told. (The positions are in the state.) These three stand first: `prefetchParts`.
     var latestContent = ContentState()
     var shownContent = ContentState()
     /// Nil while all of it is as at the beginning.
@@ -57,5 +57,16 @@ struct StoredRecord {
 
     init(bucket: CadenceBucket) {
         self.bucket = bucket
+    }
+
+    /// Starts to load the contents and the extras.
+    mutating func prefetchParts() {
+        // Each is one reference, read as a number: to take a reference would count it, and so wait for what is to be loaded.
+        withUnsafeBytes(of: &self) { bytes in
+            for word in 0..<3 {
+                let address = bytes.load(fromByteOffset: word * MemoryLayout<UInt>.size, as: UInt.self)
+                if let address = UnsafeRawPointer(bitPattern: address) { Shard.prefetch(address, lines: 2) }
+            }
+        }
     }
 }

@@ -13,8 +13,8 @@ final class Vocabulary {
     private static let longestFieldsBytes = 512
 
     private let seed: UInt64
-    private var types = Words<AttributesTypeName>()
-    private var fieldLists = Words<[FieldPath]>()
+    @exclusivity(unchecked) private var types = Words<AttributesTypeName>()
+    @exclusivity(unchecked) private var fieldLists = Words<[FieldPath]>()
 
     init(seed: UInt64) {
         self.seed = seed

@@ -19,8 +19,8 @@ public final class MergedRecordings {
     }
 
     public enum Step {
-        /// The next record is this recording's `current` one.
-        case record(of: Recording)
+        /// `current` is the next record.
+        case record
         case notYet
         case end
     }
@@ -28,7 +28,7 @@ public final class MergedRecordings {
     /// At a fixed address, since one in an array of a class is looked up under a check for each access.
     private let heads: UnsafeMutableBufferPointer<Head>
     /// The one whose record was handed out: it moves on with the next call, so that the record's bytes live until then.
-    private var current: Int?
+    @exclusivity(unchecked) private var place: Int?
 
     public init(_ recordings: [Recording]) {
         heads = .allocate(capacity: recordings.count)
@@ -42,8 +42,8 @@ public final class MergedRecordings {
 
     /// Moves on to the next record.
     public func advance(waits: Bool = true) throws(SourceFault) -> Step {
-        if let current { heads[current].hasRecord = false }
-        current = nil
+        if let place { heads[place].hasRecord = false }
+        place = nil
         for index in heads.indices {
             guard try fill(index, waits: waits) else { return .notYet }
         }
@@ -53,13 +53,25 @@ public final class MergedRecordings {
             best = index
         }
         guard let best else { return .end }
-        current = best
-        return .record(of: heads[best].recording)
+        place = best
+        return .record
+    }
+
+    /// The record that `advance` moved to, valid until it is called again.
+    public var current: UnsafePointer<RecordingRecord> { recording.current }
+
+    /// What was decoded together with the current record, if that is the first of them; else nothing.
+    public var newBatch: UnsafeBufferPointer<RecordingRecord> { recording.newBatch }
+
+    /// Whose the current record is.
+    public var recording: Recording {
+        guard let place else { preconditionFailure("no record has been read") }
+        return heads[place].recording
     }
 
     public func next(waits: Bool = true) throws(SourceFault) -> Fetch {
         switch try advance(waits: waits) {
-        case .record(let recording): .record(recording.current.pointee, recording: recording)
+        case .record: .record(current.pointee, recording: recording)
         case .notYet: .notYet
         case .end: .end
         }
@@ -70,7 +82,7 @@ public final class MergedRecordings {
         var earliest: Int64?
         for (index, head) in heads.enumerated() {
             var time: Int64?
-            if index != current, head.hasRecord { time = head.recording.current.pointee.time.milliseconds }
+            if index != place, head.hasRecord { time = head.recording.current.pointee.time.milliseconds }
             if time == nil, !head.isAtEnd { time = try head.recording.followingTimeMilliseconds(waits: waits) }
             if let time { earliest = min(earliest ?? time, time) }
         }

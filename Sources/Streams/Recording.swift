@@ -72,14 +72,15 @@ public final class Recording {
 
     public let name: String
     private let reader: LineReader
-    private var decoder: EventDecoder
+    @exclusivity(unchecked) private var decoder: EventDecoder
     private var lookingAhead: EventDecoder
-    private var number = 0
+    // Nothing calls back into a recording, so no two accesses can meet.
+    @exclusivity(unchecked) private var number = 0
     /// The first `decoded` of them are initialised.
     private let batch = UnsafeMutablePointer<RecordingRecord>.allocate(capacity: batchRecords)
-    private var decoded = 0
+    @exclusivity(unchecked) private var decoded = 0
     /// The place of the one after the current one.
-    private var place = 0
+    @exclusivity(unchecked) private var place = 0
 
     /// - Parameters:
     ///   - path: a file of JSON lines, compressed where it ends in `.zst`; `-` is standard input.

@@ -39,6 +39,8 @@ public enum RunEnding: Equatable, Sendable {
 }
 
 /// Runs one lane on the calling thread: reads the source, keeps the clock, feeds the workers, hears their reports.
+///
+/// What each record or push touches is not checked for overlapping access: nothing calls back into a runner while it changes something.
 public final class LaneRunner {
     let settings: RunSettings
     let lane: Lane
@@ -46,24 +48,24 @@ public final class LaneRunner {
     let instruments: LaneInstruments
     let recordings: MergedRecordings
     let stop: StopRequest
-    var clock: RunClock
+    @exclusivity(unchecked) var clock: RunClock
     private var recordClock = RecordClock()
     private let reports: ReportBox
     private let seats: WorkerSeats
     private let deadLetters: DeadLetterFile?
     private let notes: CompletionNotes
-    private var publisher: DecisionPublisher
-    private var body = ByteBuffer(capacity: 8_192)
+    @exclusivity(unchecked) private var publisher: DecisionPublisher
+    @exclusivity(unchecked) private var body = ByteBuffer(capacity: 8_192)
     private let recordsRead: CounterWriter<NoLabel>
-    /// Whose current record is the next to be applied.
-    private var head: Recording?
+    /// The next record to be applied: the recordings' current one.
+    @exclusivity(unchecked) private var head: UnsafePointer<RecordingRecord>?
     private var arrivals: [ReportBox.Batch] = []
-    private var phase = Phase.reading
+    @exclusivity(unchecked) private var phase = Phase.reading
     private var isSourceEmpty = false
     private var drainDeadlineMilliseconds: Int64?
     /// Called about four times a second, on the runner's thread.
     public var onTick: ((Lane, Moment) -> Void)?
-    private var nextTickMilliseconds: Int64 = 0
+    @exclusivity(unchecked) private var nextTickMilliseconds: Int64 = 0
 
     private enum Phase {
         case reading, finishing, draining
@@ -72,6 +74,8 @@ public final class LaneRunner {
     /// Records are applied in turns of at most so many, so that answers and timers, and what is urgent among the records, wait for some
     /// dozens of microseconds. A turn costs about as much as one record.
     private static let recordsATurn = 64
+    /// So many answers before its own, what an answer will read is begun to be loaded.
+    private static let answersAhead = 4
     private static let tickMilliseconds: Int64 = 250
     /// An urgent record that is due is not to wait for the kernel's 50 microseconds.
     private static let timerSlackNanoseconds: UInt = 1_000
@@ -114,6 +118,7 @@ public final class LaneRunner {
             clock.read()
             takeReports()
             if stop.isStopped && phase != .draining { beginDraining() }
+            fireDueTimers()
             if phase == .reading { try readRecords() }
             if phase == .finishing { stepTimers(before: .max) }
             fireDueTimers()
@@ -137,12 +142,15 @@ public final class LaneRunner {
 
     private func readRecords() throws(SourceFault) {
         isSourceEmpty = false
+        var applied: Int64 = 0
+        defer { recordsRead.add(applied) }
         for _ in 0..<LaneRunner.recordsATurn {
-            guard try fetch() else { return }
-            guard let recording = head, isDue() else { return }
-            apply(recording.current, of: recording)
+            guard try fetch(), let record = head, isDue() else { return }
+            apply(record)
             head = nil
-            if lane.hasNews { dispatch() }
+            applied += 1
+            // What is routine leaves at the end of the turn, in company; under a clock that stands each step is told by itself.
+            if lane.hasUrgentNews || (clock.stands && lane.hasNews) { dispatch() }
         }
     }
 
@@ -158,13 +166,13 @@ public final class LaneRunner {
             lane.finish(at: clock.moment)
             log.info("the source has ended")
             return false
-        case .record(let recording):
-            recordsRead.add(1)
-            head = recording
-            let batch = recording.newBatch
+        case .record:
+            let record = recordings.current
+            head = record
+            let batch = recordings.newBatch
             if batch.count > 1 { lane.prefetch(batch.count, partition: 0) { batch[$0].decoded.identifier } }
             var recordClock = recordClock
-            try recordClock.advance(to: recording.current.pointee.time) { () throws(SourceFault) in
+            try recordClock.advance(to: record.pointee.time) { () throws(SourceFault) in
                 try recordings.followingTimeMilliseconds(waits: false)
             }
             if self.recordClock.nowMilliseconds == nil, let first = recordClock.nowMilliseconds {
@@ -175,7 +183,8 @@ public final class LaneRunner {
         }
     }
 
-    /// Whether the head's time has come. Timers due before it fire first, each at its own time.
+    /// Whether the head's time has come. Under a clock that stands, timers due before it fire first, each at its own time; under others
+    /// they have, with this turn's moment.
     private func isDue() -> Bool {
         guard !clock.isLive, let time = recordClock.nowMilliseconds else { return true }
         if clock.stands {
@@ -183,9 +192,7 @@ public final class LaneRunner {
             clock.step(to: max(time, clock.moment.pacing.nowMilliseconds))
             return true
         }
-        guard time <= clock.moment.pacing.nowMilliseconds else { return false }
-        fireDueTimers()
-        return true
+        return time <= clock.moment.pacing.nowMilliseconds
     }
 
     /// With a clock that stands: from timer to timer, each answered before the next.
@@ -203,14 +210,15 @@ public final class LaneRunner {
         return false
     }
 
-    private func apply(_ record: UnsafePointer<RecordingRecord>, of source: Recording) {
+    private func apply(_ record: UnsafePointer<RecordingRecord>) {
         if let fault = record.pointee.fault {
             lane.countDeadLetter(partition: 0)
-            return refuse(fault, record.pointee, source)
+            return refuse(fault, record.pointee, recordings.recording)
         }
         let faults = lane.apply(
             record.pointee.decoded, partition: 0, offset: record.pointee.offset, at: clock.moment)
-        for fault in faults.faults { refuse(fault, record.pointee, source) }
+        guard !faults.isEmpty else { return }
+        for fault in faults.faults { refuse(fault, record.pointee, recordings.recording) }
     }
 
     private func refuse(_ fault: EventFault, _ record: RecordingRecord, _ source: Recording) {
@@ -254,10 +262,17 @@ public final class LaneRunner {
         reports.take(into: &arrivals)
         guard !arrivals.isEmpty else { return }
         for (worker, batch) in arrivals {
-            for report in batch {
+            for (place, report) in batch.enumerated() {
+                if place + LaneRunner.answersAhead < batch.count,
+                    case .completed(let identifier, _) = batch[place + LaneRunner.answersAhead]
+                {
+                    lane.prefetchCompletion(identifier)
+                }
                 switch report {
                 case .streams(let pool, let count):
-                    lane.setStreams(count, link: seats.link(worker: worker, pool: pool))
+                    let link = seats.link(worker: worker, pool: pool)
+                    lane.setStreams(count, link: link)
+                    seats.setStreams(count, link: link)
                 case .completed(let identifier, let outcome):
                     if let completion = lane.complete(identifier, outcome, at: clock.moment) {
                         notes.note(completion, at: clock.moment)
@@ -303,7 +318,7 @@ public final class LaneRunner {
                 at: 0, to: pollfd(fd: stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0))
             sources.initializeElement(at: 1, to: pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
             let awaitsSource = isSourceEmpty && phase == .reading
-            clinux_poll(sources.baseAddress, awaitsSource ? 2 : 1, nanoseconds)
+            reports.sleep { _ = clinux_poll(sources.baseAddress, awaitsSource ? 2 : 1, nanoseconds) }
             // Before what it calls for is looked at, so that no call is lost.
             if sources[0].revents != 0 { stop.wakeup.clear() }
         }

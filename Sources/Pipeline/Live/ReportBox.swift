@@ -8,6 +8,8 @@ final class ReportBox: Sendable {
     private let batches = Mutex<[Batch]>([])
     /// Whether `batches` holds something: a lane asks in each of its turns, mostly in vain, and so takes no lock for it.
     private let hasSome = Atomic(false)
+    /// Whether the lane sleeps, or is about to: only then is it woken, since a call of the system costs as much as a push.
+    private let isAwaited = Atomic(false)
     private let wakeup: Wakeup
 
     init(wakeup: Wakeup) {
@@ -20,8 +22,16 @@ final class ReportBox: Sendable {
             return batches.isEmpty
         }
         guard wasEmpty else { return }
-        hasSome.store(true, ordering: .releasing)
-        wakeup.wake()
+        // In one order with `sleep`: either this sees that the lane sleeps, or the lane sees that something has come.
+        hasSome.store(true, ordering: .sequentiallyConsistent)
+        if isAwaited.load(ordering: .sequentiallyConsistent) { wakeup.wake() }
+    }
+
+    /// Calls `body`, which sleeps until it is woken, unless something has come.
+    func sleep(_ body: () -> Void) {
+        isAwaited.store(true, ordering: .sequentiallyConsistent)
+        if !hasSome.load(ordering: .sequentiallyConsistent) { body() }
+        isAwaited.store(false, ordering: .relaxed)
     }
 
     /// Gives out what has come, and takes the caller's empty array for what comes next.

@@ -5,17 +5,26 @@ import Instruments
 import LiveActivities
 import Telemetry
 
-/// The workers that a lane feeds: which link leads to which worker's pool, and the jobs on their way.
+/// The workers that a lane feeds: which link leads to which worker's pool, and the jobs on their way. Used by the lane's thread alone, and not
+/// checked for overlapping access.
 final class WorkerSeats {
     private let workers: [Worker]
     private let poolCount: Int
-    private var outgoing: [JobBatch]
+    @exclusivity(unchecked) private var outgoing: [JobBatch]
     /// When the oldest of them was added.
-    private var oldestMilliseconds: Int64?
+    @exclusivity(unchecked) private var oldestMilliseconds: Int64?
     private var hasUrgent = false
 
-    /// So many are handed over at once: a worker begins to write while the lane makes the next ones.
-    private static let jobsAtOnce = 32
+    /// Of each link: what its worker's connections to the pool carry at the same time.
+    private var streams: [Int]
+    /// So many are handed over at once: a worker begins to write while the lane makes the next ones, and the rest of the streams are busy.
+    @exclusivity(unchecked) private var jobsAtOnce = WorkerSeats.maxJobsAtOnce
+
+    private static let maxJobsAtOnce = 128
+    /// Of the streams of the smallest link: no more of them stand still while jobs gather.
+    private static let gatheringShare = 4
+    /// While the lane is busy what is routine gathers for so long at most.
+    private static let gatheringMilliseconds: Int64 = 4
 
     init(
         count: Int, pools: [PoolSettings], options: DeliveryOptions, registry: Registry, log: Log, lane: Lane,
@@ -33,10 +42,17 @@ final class WorkerSeats {
         self.workers = workers
         poolCount = pools.count
         outgoing = Array(repeating: JobBatch(), count: count)
+        streams = Array(repeating: 0, count: count * pools.count)
     }
 
     /// Links were made worker by worker, pool by pool.
     func link(worker: Int, pool: Int) -> Int { worker * poolCount + pool }
+
+    func setStreams(_ count: Int, link: Int) {
+        streams[link] = count
+        guard let least = streams.lazy.filter({ $0 > 0 }).min() else { return }
+        jobsAtOnce = min(WorkerSeats.maxJobsAtOnce, max(1, least / WorkerSeats.gatheringShare))
+    }
 
     /// Hands over together with others, at the latest with a `flush`.
     func add(_ dispatch: Dispatch, _ headers: PushHeaders, _ body: ByteBuffer, atMilliseconds now: Int64) {
@@ -46,13 +62,15 @@ final class WorkerSeats {
         }
         if dispatch.update.isUrgent { hasUrgent = true }
         if oldestMilliseconds == nil { oldestMilliseconds = now }
-        if outgoing[index].count >= WorkerSeats.jobsAtOnce { workers[index].submit(&outgoing[index]) }
+        if outgoing[index].count >= jobsAtOnce { workers[index].submit(&outgoing[index]) }
     }
 
-    /// Hands over what was added. While the lane has work, what is routine waits for the next millisecond: pushes in company cost worker
-    /// and provider a fraction of what single ones do.
+    /// Hands over what was added. While the lane has work, what is routine gathers for some milliseconds: pushes in company cost worker and
+    /// provider a fraction of what single ones do, and to wake a worker costs the lane as much as to make a push.
     func flush(atMilliseconds now: Int64, isIdle: Bool) {
-        guard let oldestMilliseconds, isIdle || hasUrgent || now != oldestMilliseconds else { return }
+        guard let oldestMilliseconds,
+            isIdle || hasUrgent || now - oldestMilliseconds >= WorkerSeats.gatheringMilliseconds
+        else { return }
         for index in workers.indices { workers[index].submit(&outgoing[index]) }
         self.oldestMilliseconds = nil
         hasUrgent = false
