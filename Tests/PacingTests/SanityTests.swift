@@ -234,8 +234,8 @@ struct SanityTests {
         var tokens = EarlyTokens(keptMilliseconds: 10_000_000)
         let (event, other) = (ride.token(0, .of(1)), EventBuilder(activity: "ride-2").token(0, .of(7)))
         tokens.keep(other, token: .of(7), frequentUpdates: nil, nowMilliseconds: 0)
-        for now in 1...Int64(3 * EarlyTokens.limit) {
-            tokens.keep(event, token: .of(UInt8(now % 200)), frequentUpdates: nil, nowMilliseconds: now)
+        for time in 1...Int64(3 * EarlyTokens.limit) {
+            tokens.keep(event, token: .of(UInt8(time % 200)), frequentUpdates: nil, nowMilliseconds: time)
         }
         #expect(tokens.count == 2 && tokens.heldPlaces <= 2 * EarlyTokens.limit)
         let now = 10_000_000 + Int64(EarlyTokens.limit)
