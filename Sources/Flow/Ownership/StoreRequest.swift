@@ -1,0 +1,108 @@
+/// Counts the owners of a partition: who was given a higher one owns it, and nobody with a lower one may write, commit or send.
+public typealias Epoch = UInt64
+
+/// What a member asks of the store that all members of its group share. Each request is answered exactly once, those about one partition in
+/// the order in which they were made.
+public enum StoreRequest: Sendable {
+    /// Says that this member lives, and asks who else does. Answer: `alive`.
+    case beat
+    /// Says that this member leaves, so that nobody waits for it. Answer: `left`.
+    case leave
+    /// Takes a partition that nobody holds. Answer: `claimed`, `held`.
+    case claim(partition: Int32)
+    /// Answer: `renewed`, `lost`.
+    case renew(partition: Int32, Epoch)
+    /// Lets go of a partition, all of it having been saved. Answer: `released`, `lost`.
+    case release(partition: Int32, Epoch)
+    /// What is kept of activities that are not in memory. Answer: `loaded`, `lost`.
+    case load(partition: Int32, Epoch, [LoadKey])
+    /// What is kept of the activities whose time has come by `dueMilliseconds`, the earliest first, those with their next time after
+    /// `dueMilliseconds` left out. Answer: `loaded`, `lost`.
+    case loadDue(partition: Int32, Epoch, dueMilliseconds: Int64, limit: Int)
+    /// Writes checkpoints and how far the partition is settled, all or nothing. Answer: `saved`, `lost`.
+    case save(partition: Int32, Epoch, CheckpointBatch)
+
+    public var partition: Int32? {
+        switch self {
+        case .beat, .leave: nil
+        case .claim(let partition), .renew(let partition, _), .release(let partition, _), .load(let partition, _, _),
+            .loadDue(let partition, _, _, _), .save(let partition, _, _):
+            partition
+        }
+    }
+}
+
+/// Whose checkpoint is asked for: the bytes of an id as events carry it.
+public struct LoadKey: Hashable, Sendable {
+    public let identifier: [UInt8]
+    /// A subject's own id: asked for are all activities that follow it.
+    public let isSubject: Bool
+
+    public init(identifier: [UInt8], isSubject: Bool = false) {
+        self.identifier = identifier
+        self.isSubject = isSubject
+    }
+}
+
+public enum StoreAnswer: Sendable {
+    /// Names of all members that live, this one included.
+    case alive(members: [String])
+    case left
+    case claimed(Claim)
+    /// Another member holds it; its lease ends by itself after so long.
+    case held(byMember: String, forMilliseconds: Int64)
+    case renewed
+    case released
+    /// One for each checkpoint found, in any order; none for what is not kept.
+    case loaded([LoadedCheckpoint])
+    case saved
+    /// A newer owner has the partition, or the lease has lapsed: nothing was written.
+    case lost
+    case failed(StoreFailure)
+}
+
+public struct Claim: Sendable {
+    public let epoch: Epoch
+    /// How far each source of the partition is settled, in the order of the sources; nil for one that nobody has read.
+    public let positions: [SettledPosition?]
+    /// How long ago an owner last said that it lives, nil where there was none.
+    public let absenceMilliseconds: Int64?
+
+    public init(epoch: Epoch, positions: [SettledPosition?], absenceMilliseconds: Int64?) {
+        self.epoch = epoch
+        self.positions = positions
+        self.absenceMilliseconds = absenceMilliseconds
+    }
+}
+
+/// All events of a source up to `offset`, that one included, are settled.
+public struct SettledPosition: Equatable, Sendable {
+    public var offset: Int64
+    /// How many records that were, as far as owners counted them.
+    public var records: Int64
+
+    public init(offset: Int64, records: Int64) {
+        self.offset = offset
+        self.records = records
+    }
+}
+
+public struct LoadedCheckpoint: Sendable {
+    public let identifier: [UInt8]
+    public let bytes: [UInt8]
+
+    public init(identifier: [UInt8], bytes: [UInt8]) {
+        self.identifier = identifier
+        self.bytes = bytes
+    }
+}
+
+/// Why the store did not do what it was asked. Nothing was written, or nobody knows whether it was; the same request may be made again.
+public enum StoreFailure: Error, Equatable, Sendable {
+    /// Out of reach, or it did not answer in time: whether it was done is unknown.
+    case unavailable
+    /// Its memory is full, or it only reads: nothing was done.
+    case refusesWrites
+    /// Wrong password, a missing right, a key of another type: nothing was done, and it will not help to ask again before somebody mends it.
+    case misconfigured
+}
