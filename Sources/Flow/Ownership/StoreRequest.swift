@@ -16,9 +16,9 @@ public enum StoreRequest: Sendable {
     case release(partition: Int32, Epoch)
     /// What is kept of activities that are not in memory. Answer: `loaded`, `lost`.
     case load(partition: Int32, Epoch, [LoadKey])
-    /// What is kept of the activities whose time has come by `dueMilliseconds`, the earliest first, those with their next time after
-    /// `dueMilliseconds` left out. Answer: `loaded`, `lost`.
-    case loadDue(partition: Int32, Epoch, dueMilliseconds: Int64, limit: Int)
+    /// What is kept of the activities whose time comes from `fromMilliseconds` through `throughMilliseconds`, both included, the earliest
+    /// first, at most `limit` of them. Answer: `loaded`, `lost`.
+    case loadDue(partition: Int32, Epoch, fromMilliseconds: Int64, throughMilliseconds: Int64, limit: Int)
     /// Writes checkpoints and how far the partition is settled, all or nothing. Answer: `saved`, `lost`.
     case save(partition: Int32, Epoch, CheckpointBatch)
 
@@ -26,7 +26,8 @@ public enum StoreRequest: Sendable {
         switch self {
         case .beat, .leave: nil
         case .claim(let partition), .renew(let partition, _), .release(let partition, _), .load(let partition, _, _),
-            .loadDue(let partition, _, _, _), .save(let partition, _, _):
+
+            .loadDue(let partition, _, _, _, _), .save(let partition, _, _):
             partition
         }
     }
@@ -90,10 +91,13 @@ public struct SettledPosition: Equatable, Sendable {
 public struct LoadedCheckpoint: Sendable {
     public let identifier: [UInt8]
     public let bytes: [UInt8]
+    /// When time alone will change something, Unix milliseconds, as it was saved; nil where that was not asked for.
+    public let dueMilliseconds: Int64?
 
-    public init(identifier: [UInt8], bytes: [UInt8]) {
+    public init(identifier: [UInt8], bytes: [UInt8], dueMilliseconds: Int64? = nil) {
         self.identifier = identifier
         self.bytes = bytes
+        self.dueMilliseconds = dueMilliseconds
     }
 }
 
