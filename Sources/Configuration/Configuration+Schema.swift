@@ -77,7 +77,7 @@ extension Kind {
                     ])
                 )
             ]
-        case .redis: Self.string(RedisAddress.pattern)
+        case .redis: Self.string(RedisURL.pattern)
         case .list(let rule):
             [
                 ("type", .array([.string("array"), .string("null")])),

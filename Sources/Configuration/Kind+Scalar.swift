@@ -27,7 +27,7 @@ extension Kind {
             }
             return .text(text)
         case .redis:
-            _ = try RedisAddress(parsing: text)
+            _ = try RedisURL(parsing: text)
             return .text(text)
         case .speed: return try Self.speed(text)
         case .list, .numbers, .names, .schema: preconditionFailure("\(says) is no single word")

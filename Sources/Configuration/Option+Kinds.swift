@@ -115,10 +115,10 @@ extension Option where Value == Address? {
     }
 }
 
-extension Option where Value == RedisAddress? {
+extension Option where Value == RedisURL? {
     static func redis(_ key: String, _ text: String) -> Self {
         Self(key, .redis, standard: nil, text) {
-            if case .text(let value) = $0 { .some(try? RedisAddress(parsing: value)) } else { .some(nil) }
+            if case .text(let value) = $0 { .some(try? RedisURL(parsing: value)) } else { .some(nil) }
         }
     }
 }

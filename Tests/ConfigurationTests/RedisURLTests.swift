@@ -2,27 +2,27 @@ import Testing
 
 @testable import Configuration
 
-@Suite struct RedisAddressTests {
+@Suite struct RedisURLTests {
     private func hosts(_ names: (String, Int)...) -> [Address] { names.map { Address(host: $0.0, port: $0.1) } }
 
     @Test func oneHostHasTheUsualPortAndDatabase() throws {
-        let plain = try RedisAddress(parsing: "redis://localhost")
+        let plain = try RedisURL(parsing: "redis://localhost")
         #expect(plain.topology == .single(Address(host: "localhost", port: 6379)))
         #expect(!plain.isTLS && plain.username == nil && plain.database == 0)
-        let full = try RedisAddress(parsing: "rediss://fleet%40home@[::1]:6380/3")
+        let full = try RedisURL(parsing: "rediss://fleet%40home@[::1]:6380/3")
         #expect(full.topology == .single(Address(host: "::1", port: 6380)))
         #expect(full.isTLS && full.username == "fleet@home" && full.database == 3)
-        #expect(try RedisAddress(parsing: "redis://[::1]/").topology == .single(Address(host: "::1", port: 6379)))
+        #expect(try RedisURL(parsing: "redis://[::1]/").topology == .single(Address(host: "::1", port: 6379)))
     }
 
     @Test func sentinelsHaveAPortOfTheirOwnAndTellAMaster() throws {
-        let sentinels = try RedisAddress(parsing: "rediss+sentinel://fleet@a,b:7000/mymaster/2")
+        let sentinels = try RedisURL(parsing: "rediss+sentinel://fleet@a,b:7000/mymaster/2")
         #expect(sentinels.topology == .sentinel(hosts(("a", 26_379), ("b", 7000)), master: "mymaster"))
         #expect(sentinels.isTLS && sentinels.username == "fleet" && sentinels.database == 2)
     }
 
     @Test func aClusterIsNamedBySomeOfItsNodes() throws {
-        let cluster = try RedisAddress(parsing: "redis+cluster://a:7001,b,c:7003")
+        let cluster = try RedisURL(parsing: "redis+cluster://a:7001,b,c:7003")
         #expect(cluster.topology == .cluster(hosts(("a", 7001), ("b", 6379), ("c", 7003))))
         #expect(cluster.database == 0)
     }
@@ -102,10 +102,10 @@ import Testing
             for tail in [
                 "", "@", ":", "/", ",", "[", "]", "%4", "%zz@", "a:b:c", "//", "\u{0}", "é", "a@b@c", "/-1", "/+1",
             ] {
-                _ = try? RedisAddress(parsing: head + tail)
+                _ = try? RedisURL(parsing: head + tail)
             }
         }
-        #expect(throws: Refusal.self) { try RedisAddress(parsing: "redis://a/+1") }
-        #expect(throws: Refusal.self) { try RedisAddress(parsing: "redis://%zz@a") }
+        #expect(throws: Refusal.self) { try RedisURL(parsing: "redis://a/+1") }
+        #expect(throws: Refusal.self) { try RedisURL(parsing: "redis://%zz@a") }
     }
 }

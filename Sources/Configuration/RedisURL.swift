@@ -3,7 +3,7 @@
 ///     redis://[user@]host[:port][/database]                      rediss://…            over TLS
 ///     redis+sentinel://[user@]host[:port],host…/master[/database] rediss+sentinel://…
 ///     redis+cluster://[user@]host[:port],host…                   rediss+cluster://…
-public struct RedisAddress: Sendable, Equatable {
+public struct RedisURL: Sendable, Equatable {
     public enum Topology: Sendable, Equatable {
         case single(Address)
         /// Sentinels, which know where the master of that name is.
@@ -19,7 +19,7 @@ public struct RedisAddress: Sendable, Equatable {
     public let database: Int
 }
 
-extension RedisAddress {
+extension RedisURL {
     static let schemes = [
         "redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster",
     ]
