@@ -26,25 +26,28 @@ let package = Package(
         + module("Pacing", imports: ["Telemetry", "CMemory"])
         + module("LiveActivities", imports: ["Telemetry"])
         + module("Flow", imports: ["Pacing", "LiveActivities", "Telemetry"])
-        + module("HTTP2", imports: ["CNghttp2", "COpenSSL", "CLinux", "Instruments"])
+        + module("Sockets", imports: ["COpenSSL", "CLinux"])
+        + module("HTTP2", imports: ["Sockets", "CNghttp2", "CLinux"], tests: ["COpenSSL"])
         + module(
             "Delivery",
             imports: [
-                "HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments",
+                "HTTP2", "Sockets", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration",
+                "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Delivery", "HTTP2", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
+                "Streams", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
+                "Configuration",
                 "Instruments", "CLinux",
             ], tests: ["PushSimulator"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",
             imports: [
-                "HTTP2", "HTTP1", "COpenSSL", "CLinux", "LiveActivities", "Telemetry", "Instruments",
+                "HTTP2", "Sockets", "HTTP1", "COpenSSL", "CLinux", "LiveActivities", "Telemetry", "Instruments",
             ])
         + module("FaultSimulation", imports: ["Flow", "LiveActivities", "Pacing", "Telemetry"])
         + [
@@ -52,6 +55,7 @@ let package = Package(
                 name: "waypulse",
                 dependencies: [
                     "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2",
+                    "Sockets",
                     "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
@@ -64,6 +68,7 @@ let package = Package(
                 name: "waypulse-bench",
                 dependencies: [
                     "CBenchmarks", "COpenSSL", "CLinux", "PushSimulator", "Pipeline", "Streams", "Delivery", "HTTP2",
+                    "Sockets",
                     "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Instruments",
                 ],
