@@ -15,6 +15,8 @@ let package = Package(
         systemLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+        // Without its pkg-config file, whose flags the package manager refuses; it lies where compilers look.
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CMemory"),
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
@@ -28,6 +30,7 @@ let package = Package(
         + module("Flow", imports: ["Pacing", "LiveActivities", "Telemetry"])
         + module("Sockets", imports: ["COpenSSL", "CLinux"])
         + module("HTTP2", imports: ["Sockets", "CNghttp2", "CLinux"], tests: ["COpenSSL"])
+        + module("RedisClient", imports: ["Sockets", "CHiredis", "CLinux", "Instruments"], tests: ["RedisFixture"])
         + module(
             "Delivery",
             imports: [
@@ -61,6 +64,8 @@ let package = Package(
                 ],
                 exclude: ["README.md"])
         ]
+        // For tests alone: servers of their own.
+        + [.target(name: "RedisFixture", dependencies: ["Sockets", "CLinux"], path: "Tests/RedisFixture")]
         // Measures the rest; no part of what is shipped.
         + [
             .target(name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson")]),
