@@ -13,6 +13,7 @@ let package = Package(
         systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
         systemLibrary("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
         systemLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
+        systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         // Without its pkg-config file, whose flags the package manager refuses; it lies where compilers look.
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
@@ -37,7 +38,7 @@ let package = Package(
                 "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
-        + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
+        + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",
             imports: [
