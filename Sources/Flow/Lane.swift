@@ -28,6 +28,8 @@ public final class Lane {
     private var shardOfPartition: [Int32: Int] = [:]
     /// By shard: who may send for it.
     @exclusivity(unchecked) var standings: [Standing] = []
+    /// Rises whenever what `permit(of:)` says may have changed.
+    public internal(set) var permitChanges = 0
     /// Records of one partition come in a row.
     @exclusivity(unchecked) private var newestPartition: (partition: Int32, shard: Int)?
     @exclusivity(unchecked) var pools: [Pool]

@@ -210,7 +210,7 @@ public final class Recording {
 
 extension Event {
     /// In place of what could not be decoded.
-    fileprivate static var nothing: Event {
+    static var nothing: Event {
         Event(
             kind: .status, isForSubject: false, identifier: UnsafeRawBufferPointer(start: nil, count: 0),
             timestampMilliseconds: 0, eventIdentifierHash: 0, position: .none, detail: nil)
