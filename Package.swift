@@ -32,6 +32,7 @@ let package = Package(
                 "HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
+        + module("Storage", imports: ["Flow"])
         + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",

@@ -1,0 +1,8 @@
+import Flow
+
+/// What the members of a group share: who lives, who owns which partition, how far each is settled, and the checkpoints.
+public protocol Store: AnyObject {
+    /// Answers each request once, on the thread of the caller, and those about one partition in the order in which they were made.
+    /// The answer may come before this returns.
+    func perform(_ request: StoreRequest, _ completion: @escaping (StoreAnswer) -> Void)
+}
