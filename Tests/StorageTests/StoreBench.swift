@@ -11,11 +11,12 @@ protocol StoreBench: AnyObject {
 }
 
 enum StoreKind: CaseIterable {
-    case memory
+    case memory, redis
 
     func bench(topics: [String] = ["rides"]) throws -> any StoreBench {
         switch self {
         case .memory: MemoryBench(topics: topics)
+        case .redis: try RedisBench(topics: topics)
         }
     }
 }

@@ -5,10 +5,11 @@ extension StoreFault {
     ///
     /// - Parameters:
     ///   - message: all that Redis said after the minus, its code included.
-    ///   - place: what was asked, and where.
-    init(refusal message: String, place: String) {
+    ///   - asked: what it was asked.
+    ///   - place: where it is.
+    init(refusal message: String, to asked: String, place: String) {
         let kind = Kind.allCases.first { $0.signs.contains { message.contains($0) } }
-        let said = "Redis refused \(place): \(message)."
+        let said = "Redis at \(place) refused \(asked): \(message)."
         guard let kind else {
             self.init(.misconfigured, "\(said) Waypulse needs Redis 6.2 or newer, or a server that answers as it does.")
             return

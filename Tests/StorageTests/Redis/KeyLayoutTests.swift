@@ -1,0 +1,99 @@
+import Flow
+import Storage
+import Testing
+
+/// What README.md promises to whoever looks with redis-cli.
+@Suite("The keys in Redis")
+struct KeyLayoutTests {
+    @Test("are those of the table, and have no others beside them")
+    func keys() throws {
+        let bench = try RedisBench(topics: ["rides", "orders"])
+        _ = bench.check("a")
+        _ = try bench.ask("a", .beat)
+        let claim = try #require(try bench.ask("a", .claim(partition: 3)).claim)
+        let batch = CheckpointBatch(
+            [
+                Kept("ride 7", "blob", due: 1_800_000_000_000, subject: "courier 1"),
+                Kept("ride 8", "ended", timeToLive: 60_000, subject: "courier 2"),
+            ],
+            positions: [SettledPosition(offset: 1_800_000_000_000 << 20 | 7, records: 12), nil])
+        #expect(try bench.ask("a", .save(partition: 3, claim.epoch, batch)).isSaved)
+
+        let names = try bench.server.say("KEYS", "*").list?.compactMap(\.text).sorted()
+        #expect(
+            names == [
+                "g:members", "g:shape", "g:{3}:a:ride 7", "g:{3}:a:ride 8", "g:{3}:cursor", "g:{3}:due", "g:{3}:epoch",
+                "g:{3}:f:courier 1", "g:{3}:f:courier 2", "g:{3}:lease",
+            ])
+        #expect(try bench.server.say("GET", "g:{3}:lease") == .text("a"))
+        #expect((1...10_000).contains(try #require(try bench.server.say("PTTL", "g:{3}:lease").number)))
+        #expect(try bench.server.say("GET", "g:{3}:epoch") == .text("\(claim.epoch)"))
+        var cursor = try bench.server.say("HGETALL", "g:{3}:cursor").table
+        #expect(cursor.removeValue(forKey: "@alive") != nil)
+        #expect(cursor == ["@format": "1", "@owner": "a", "@save": "1", "rides": "1800000000000-7 12"])
+        #expect(
+            try bench.server.say("ZRANGE", "g:{3}:due", "0", "-1", "WITHSCORES").table == ["ride 7": "1800000000000"])
+        #expect(try bench.server.say("GET", "g:{3}:a:ride 7") == .text("blob"))
+        #expect(try bench.server.say("PTTL", "g:{3}:a:ride 7") == .number(-1))
+        #expect((1...60_000).contains(try #require(try bench.server.say("PTTL", "g:{3}:a:ride 8").number)))
+        #expect(try bench.server.say("SMEMBERS", "g:{3}:f:courier 1") == .list([.text("ride 7")]))
+        #expect(try bench.server.say("HGETALL", "g:shape").table == ["partitions": "8", "topics": "orders rides"])
+        #expect(try bench.server.say("ZRANGE", "g:members", "0", "-1") == .list([.text("a")]))
+    }
+
+    @Test("end with what they tell of: no follower set outlives its followers")
+    func followerSetsEnd() throws {
+        let bench = try RedisBench()
+        let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
+        func save(_ kept: Kept...) throws {
+            #expect(try bench.ask("a", .save(partition: 0, epoch, CheckpointBatch(kept))).isSaved)
+        }
+        func rest() throws -> Int64? { try bench.server.say("PTTL", "g:{0}:f:s").number }
+        try save(Kept("x", "1", subject: "s"), Kept("y", "1", subject: "s"))
+        #expect(try rest() == -1)
+        try save(Kept("x", "ended", timeToLive: 60_000, subject: "s"))
+        #expect(try rest() == -1)
+        try save(Kept("y", "ended", timeToLive: 90_000, subject: "s"))
+        #expect((60_001...90_000).contains(try #require(try rest())))
+        try save(Kept("z", "begun", subject: "s"))
+        #expect(try rest() == -1)
+        try save(Kept("z", "left", formerSubject: "s"))
+        try save(Kept("x", "left", formerSubject: "s"), Kept("y", "left", formerSubject: "s"))
+        #expect(try bench.server.say("EXISTS", "g:{0}:f:s") == .number(0))
+    }
+
+    @Test("the consumer group of the stream stands where the partition is settled")
+    func mirroredGroup() throws {
+        let bench = try RedisBench()
+        for entry in 1...5 { try bench.server.say("XADD", "rides:{0}", "\(entry)-0", "event", "{}") }
+        try bench.server.say("XGROUP", "CREATE", "rides:{0}", "g", "0")
+        let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
+        let batch = CheckpointBatch([], positions: [SettledPosition(offset: 3 << 20, records: 3)])
+        #expect(try bench.ask("a", .save(partition: 0, epoch, batch)).isSaved)
+        let group = try bench.server.say("XINFO", "GROUPS", "rides:{0}").list?.first?.list
+        #expect(
+            group?.suffix(6) == [
+                .text("last-delivered-id"), .text("3-0"), .text("entries-read"), .number(3), .text("lag"), .number(2),
+            ])
+        #expect(bench.store("a").unmirroredSaves == 0)
+    }
+
+    @Test(
+        "a consumer group that is missing, or a stream of another type, keeps no save back",
+        arguments: ["group", "stream", "type"])
+    func unmirrored(missing: String) throws {
+        let bench = try RedisBench()
+        switch missing {
+        case "group": try bench.server.say("XADD", "rides:{0}", "1-0", "event", "{}")
+        case "type": try bench.server.say("LPUSH", "rides:{0}", "x")
+        default: break
+        }
+        let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
+        let position = SettledPosition(offset: 1 << 20, records: 1)
+        let batch = CheckpointBatch([Kept("x", "1")], positions: [position])
+        #expect(try bench.ask("a", .save(partition: 0, epoch, batch)).isSaved)
+        #expect(try bench.ask("a", .claim(partition: 0)).claim?.positions == [position])
+        #expect(bench.store("a").unmirroredSaves == 1)
+        #expect(bench.store("a").unmirroredReason?.hasPrefix("rides:{0}: ") == true)
+    }
+}

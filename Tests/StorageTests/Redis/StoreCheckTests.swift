@@ -1,0 +1,148 @@
+import Flow
+import Storage
+import Testing
+
+@Suite("What a member finds before it claims")
+struct StoreCheckTests {
+    private func fault(_ check: StoreCheck) -> StoreFault? {
+        if case .refused(let fault) = check { fault } else { nil }
+    }
+
+    private func warnings(_ check: StoreCheck) -> [String]? {
+        if case .passed(let warnings) = check { warnings } else { nil }
+    }
+
+    @Test("no fault and no warning with an append-only file and noeviction, a second time as well")
+    func fine() throws {
+        let bench = try RedisBench(topics: ["rides", "orders"], server: RedisServer("--appendonly", "yes"))
+        #expect(warnings(bench.check("a")) == [])
+        #expect(warnings(bench.check("a")) == [])
+        let other = try RedisBench(topics: ["orders", "rides"], server: bench.server)
+        #expect(warnings(other.check("b")) == [])
+    }
+
+    @Test("another number of partitions than the group has is refused, whoever lives")
+    func otherPartitions() throws {
+        let bench = try RedisBench(partitions: 8)
+        #expect(fault(bench.check("a")) == nil)
+        let other = try RedisBench(partitions: 16, server: bench.server)
+        let fault = try #require(fault(other.check("b")))
+        #expect(fault.failure == .misconfigured)
+        #expect(
+            fault.description.contains("has 8 partitions of the topics rides, and this member is set to 16 of rides"))
+        #expect(fault.description.contains("Set source.redis.partitions to 8"))
+    }
+
+    @Test("other topics are refused while others live, and taken when nobody does")
+    func otherTopics() throws {
+        let bench = try RedisBench()
+        #expect(fault(bench.check("a")) == nil)
+        _ = try bench.ask("a", .beat)
+        let other = try RedisBench(topics: ["rides", "orders"], server: bench.server)
+        #expect(fault(other.check("b"))?.description.contains("the same source.redis.topics") == true)
+        _ = try bench.ask("a", .leave)
+        #expect(fault(other.check("b")) == nil)
+        #expect(try bench.server.say("HGET", "g:shape", "topics") == .text("orders rides"))
+    }
+
+    @Test(
+        "a stream beyond the last partition tells that producers divide by another number", arguments: [8, 100, 1_023])
+    func streamBeyond(partition: Int) throws {
+        let bench = try RedisBench(topics: ["rides", "orders"], partitions: 8)
+        try bench.server.say("XADD", "orders:{7}", "*", "event", "{}")
+        #expect(fault(bench.check("a")) == nil)
+        try bench.server.say("XADD", "orders:{\(partition)}", "*", "event", "{}")
+        let fault = try #require(fault(bench.check("a")))
+        #expect(fault.failure == .misconfigured)
+        #expect(fault.description.contains("has the stream orders:{\(partition)}, and source.redis.partitions is 8"))
+        #expect(fault.description.contains("divide by \(partition + 1) or more"))
+    }
+
+    @Test("keys that may be evicted and data that is kept in memory alone are warned of")
+    func warned() throws {
+        let bench = try RedisBench()
+        try bench.server.say("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
+        #expect(warnings(bench.check("a"))?.count == 1)
+        try bench.server.say("CONFIG", "SET", "maxmemory", "100mb")
+        let warnings = try #require(warnings(bench.check("a")))
+        #expect(warnings.count == 2)
+        #expect(warnings[0].contains("maxmemory-policy volatile-lru"))
+        #expect(warnings[1].contains("appendonly no"))
+        try bench.server.say("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        #expect(self.warnings(bench.check("a"))?.count == 1)
+    }
+
+    @Test("a right that is missing is found before it is needed, and the remedy of the message mends it")
+    func missingRight() throws {
+        let bench = try RedisBench()
+        try bench.server.say("ACL", "SETUSER", "bob", "on", ">secret", "~g:*", "~rides:*", "+@all", "-persist")
+        let fault = try #require(fault(bench.check("a", user: "bob", password: "secret")))
+        #expect(fault.failure == .misconfigured)
+        #expect(fault.description.contains("PERSIST"))
+        #expect(!fault.description.contains("secret"))
+        let rights = "~g:* ~rides:* -@all +@read +@write +@scripting +@connection +time +info"
+        #expect(fault.description.contains("~<group>:* ~<topic>:* +@read +@write +@scripting +@connection +time +info"))
+        for right in rights.split(separator: " ") { try bench.server.say("ACL", "SETUSER", "bob", String(right)) }
+        #expect(warnings(bench.check("a"))?.count == 1)
+        let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
+        let batch = CheckpointBatch(
+            [Kept("x", "1", due: 1, subject: "s")], positions: [SettledPosition(offset: 1 << 20, records: 1)])
+        try bench.server.say("XGROUP", "CREATE", "rides:{0}", "g", "0", "MKSTREAM")
+        #expect(try bench.ask("a", .save(partition: 0, epoch, batch)).isSaved)
+        #expect(bench.store("a").unmirroredSaves == 0)
+        _ = try bench.ask("a", .beat)
+
+        try bench.server.say("ACL", "SETUSER", "bob", "-info")
+        let warnings = try #require(warnings(bench.check("a")))
+        #expect(warnings.count == 1)
+        #expect(warnings[0].contains("does not tell how it keeps data"))
+
+        try bench.server.say("ACL", "SETUSER", "bob", "resetkeys", "~rides:*")
+        #expect(self.fault(bench.check("a"))?.failure == .misconfigured)
+        #expect(try bench.ask("a", .renew(partition: 0, epoch)).failure == .misconfigured)
+    }
+
+    @Test("a wrong password is no missing Redis")
+    func wrongPassword() throws {
+        let bench = try RedisBench()
+        try bench.server.say("ACL", "SETUSER", "bob", "on", ">right", "~*", "+@all")
+        var check = bench.check("a", user: "bob", password: "wrong")
+        // The first may be asked before the connection has been refused.
+        for _ in 1...1_000 where fault(check)?.failure == .unavailable {
+            bench.loop.runOnce(timeoutMilliseconds: 10)
+            check = bench.check("a")
+        }
+        #expect(fault(check)?.failure == .misconfigured)
+        #expect(fault(check)?.description.contains("wrong") == false)
+    }
+
+    @Test("a group of a newer format is refused clearly")
+    func newerFormat() throws {
+        let bench = try RedisBench()
+        _ = try bench.ask("a", .claim(partition: 0))
+        try bench.server.say("HSET", "g:{0}:cursor", "@format", "2")
+        let before = try bench.server.say("GET", "g:{0}:epoch")
+        #expect(try bench.ask("a", .claim(partition: 0)).failure == .misconfigured)
+        #expect(
+            bench.store("a").fault?.description.contains("kept in format 2, and this version knows 1 at most") == true)
+        #expect(try bench.server.say("GET", "g:{0}:epoch") == before)
+    }
+
+    @Test("a position that is none is told with its key and field")
+    func brokenPosition() throws {
+        let bench = try RedisBench()
+        try bench.server.say("HSET", "g:{0}:cursor", "rides", "yesterday")
+        #expect(try bench.ask("a", .claim(partition: 0)).failure == .misconfigured)
+        #expect(bench.store("a").fault?.description.contains("Field rides of key g:{0}:cursor") == true)
+    }
+
+    @Test("a full or read-only Redis is told as that")
+    func fullAtStart() throws {
+        let bench = try RedisBench()
+        try bench.server.say("CONFIG", "SET", "maxmemory", "100kb")
+        #expect(fault(bench.check("a"))?.failure == .refusesWrites)
+        try bench.server.say("CONFIG", "SET", "maxmemory", "0")
+        try bench.server.say("REPLICAOF", "127.0.0.1", "1")
+        #expect(fault(bench.check("a"))?.failure == .refusesWrites)
+    }
+}
