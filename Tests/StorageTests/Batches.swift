@@ -1,3 +1,5 @@
+import Storage
+
 @testable import Flow
 
 /// An activity's checkpoint in a batch, in words.
@@ -64,6 +66,11 @@ extension StoreAnswer {
         guard case .loaded(let found) = self else { return nil }
         return found.map { "\(text($0.identifier)) at \($0.dueMilliseconds.map(String.init) ?? "no time")" }
     }
+}
+
+extension StoreCheck {
+    var fault: StoreFault? { if case .refused(let fault) = self { fault } else { nil } }
+    var warnings: [String]? { if case .passed(let warnings) = self { warnings } else { nil } }
 }
 
 private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -1,7 +1,9 @@
 import Flow
+import Instruments
 import RedisClient
 import Sockets
-import Storage
+
+@testable import Storage
 
 /// Stores of several members on a redis-server of their own.
 final class RedisBench: StoreBench {
@@ -34,7 +36,9 @@ final class RedisBench: StoreBench {
         settings.commandTimeoutMilliseconds = timeoutMilliseconds
         settings.reconnectDelayMilliseconds = 10
         settings.reconnectDelayMaxMilliseconds = 50
-        return RedisClient(settings: settings, loop: loop)
+        return RedisClient(
+            settings: settings, loop: loop, instruments: RedisInstruments(registry: Registry()),
+            log: Log(component: "redis", to: LogSink(level: .error, format: .text)))
     }
 
     func store(_ member: String, user: String? = nil, password: String? = nil) -> RedisStore {

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A redis-server of its own for a test, on a free port of the loopback, ended with the test.
 final class RedisServer {
@@ -30,8 +31,26 @@ final class RedisServer {
 
     /// Starts it with the data that it left, and returns when it takes connections.
     func start() throws {
+        let code = try Self.spawning.withLock { _ in try spawn() }
+        guard code == 0 else {
+            throw RedisServerFault("redis-server does not start (apt-get install redis-server): \(code)")
+        }
+        var log = ""
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while !log.contains("Ready to accept connections") {
+            let count = read(output, &buffer, buffer.count)
+            guard count > 0 else { throw RedisServerFault("redis-server ended: \(log)") }
+            log += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+    }
+
+    /// A server that is begun while another has its pipe open for it would hold that open, too.
+    private static let spawning = Mutex(())
+
+    private func spawn() throws -> Int32 {
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw RedisServerFault("pipe2: errno \(errno)") }
+        guard pipe(&ends) == 0 else { throw RedisServerFault("pipe: errno \(errno)") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -44,16 +63,7 @@ final class RedisServer {
         let code = posix_spawnp(&process, "redis-server", &actions, nil, &pointers, environ)
         close(ends[1])
         output = ends[0]
-        guard code == 0 else {
-            throw RedisServerFault("redis-server does not start (apt-get install redis-server): \(code)")
-        }
-        var log = ""
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while !log.contains("Ready to accept connections") {
-            let count = read(output, &buffer, buffer.count)
-            guard count > 0 else { throw RedisServerFault("redis-server ended: \(log)") }
-            log += String(decoding: buffer[..<count], as: UTF8.self)
-        }
+        return code
     }
 
     /// Ends it at once, as `kill -9` does.
@@ -77,7 +87,7 @@ final class RedisServer {
     }
 
     private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = RedisTalk.loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -2,7 +2,7 @@ import Flow
 import RedisClient
 
 extension RedisStore {
-    func answer(to request: StoreRequest, _ outcome: borrowing RedisOutcome) -> Result<StoreAnswer, StoreFault> {
+    func answer(to request: StoreRequest, _ outcome: RedisOutcome) -> Result<StoreAnswer, StoreFault> {
         switch reply(outcome, asked: request.text) {
         case .success(let reply): answer(to: request, reply)
         case .failure(let fault): .failure(fault)

@@ -32,8 +32,8 @@ private final class StoreChecking {
     }
 
     func askRights() {
-        let probes = store.call.keys(of: 0).probes
-        run(.rights, probes, "to try each command that Waypulse uses") { check, reply in
+        let keys = store.call.keys(of: 0)
+        run(.rights, keys.probes, keys.slot, "to try each command that Waypulse uses") { check, reply in
             guard let command = reply[0]?.text, let error = reply[1]?.text else {
                 check.askMembers()
                 return
@@ -43,7 +43,7 @@ private final class StoreChecking {
     }
 
     private func askMembers() {
-        run(.members, [keys.members], "who lives in the group") { check, reply in
+        run(.members, [keys.members], keys.membersSlot, "who lives in the group") { check, reply in
             let others = reply.contains { $0.text != check.group.member }
             check.askShape(othersLive: others)
         }
@@ -51,7 +51,7 @@ private final class StoreChecking {
 
     private func askShape(othersLive: Bool) {
         let arguments = ["\(group.partitions)", group.topicsText, othersLive ? "1" : "0"]
-        run(.shape, [keys.shape], "the shape of the group", arguments) { check, reply in
+        run(.shape, [keys.shape], keys.shapeSlot, "the shape of the group", arguments) { check, reply in
             guard let partitions = reply[0]?.text, let topics = reply[1]?.text else {
                 check.askStreams()
                 return
@@ -84,12 +84,10 @@ private final class StoreChecking {
         var failed: StoreFault?
         for topic in group.topics {
             for partition in group.partitions..<max(group.partitions, Self.mostPartitions) {
-                let key = PartitionKeys.stream(topic: topic, partition: partition)
-                var command = RedisCommand("EXISTS")
-                command.append(key)
+                let stream = PartitionKeys.stream(topic, partition)
                 open += 1
-                store.client.send(command, key: key) { [self] outcome in
-                    switch store.reply(outcome, asked: "whether the stream \(topic):{\(partition)} exists") {
+                store.client.send(RedisCommand("EXISTS", stream), slot: HashSlot(of: stream)) { [self] outcome in
+                    switch store.reply(outcome, asked: "whether the stream \(stream) exists") {
                     case .success(let reply):
                         if reply.integer == 1, partition > last?.partition ?? -1 { last = (topic, partition) }
                     case .failure(let fault): failed = failed ?? fault
@@ -116,7 +114,7 @@ private final class StoreChecking {
     }
 
     private func askInformation() {
-        store.client.send(RedisCommand("INFO"), key: keys.shape) { [self] outcome in
+        store.client.send(RedisCommand("INFO"), slot: keys.shapeSlot) { [self] outcome in
             switch outcome {
             case .reply(let reply):
                 completion(.passed(warnings: RedisInformation(reply.text ?? "").warnings(place: store.place)))
@@ -137,7 +135,7 @@ private final class StoreChecking {
     private func refuse(_ fault: StoreFault) { completion(.refused(fault)) }
 
     private func run(
-        _ script: Script, _ keys: [[UInt8]], _ asked: String, _ arguments: [String] = [],
+        _ script: Script, _ keys: [[UInt8]], _ slot: HashSlot, _ asked: String, _ arguments: [String] = [],
         _ next: @escaping (StoreChecking, RedisReply) -> Void
     ) {
         var command = RedisCommand("EVAL")
@@ -145,7 +143,7 @@ private final class StoreChecking {
         command.append(Int64(keys.count))
         for key in keys { command.append(key) }
         for argument in arguments { command.append(argument) }
-        store.client.send(command, key: keys[0]) { [self] outcome in
+        store.client.send(command, slot: slot) { [self] outcome in
             switch store.reply(outcome, asked: asked) {
             case .success(let reply): next(self, reply)
             case .failure(let fault): refuse(fault)

@@ -27,8 +27,8 @@ public final class RedisStore: Store {
     }
 
     public func perform(_ request: StoreRequest, _ completion: @escaping (StoreAnswer) -> Void) {
-        let key = call.write(request)
-        client.send(call.command, key: key) { [self] outcome in
+        let slot = call.write(request)
+        client.send(call.command, slot: slot) { [self] outcome in
             switch answer(to: request, outcome) {
             case .success(let answer):
                 fault = nil
@@ -41,7 +41,7 @@ public final class RedisStore: Store {
     }
 
     /// The reply, where there is one.
-    func reply(_ outcome: borrowing RedisOutcome, asked: @autoclosure () -> String) -> Result<RedisReply, StoreFault> {
+    func reply(_ outcome: RedisOutcome, asked: @autoclosure () -> String) -> Result<RedisReply, StoreFault> {
         switch outcome {
         case .reply(let reply):
             .success(reply)

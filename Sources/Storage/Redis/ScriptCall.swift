@@ -19,18 +19,18 @@ struct ScriptCall: ~Copyable {
         partitions = Array(repeating: nil, count: Int(group.partitions))
     }
 
-    /// Writes `request`, and gives the key that decides which node it goes to.
-    mutating func write(_ request: StoreRequest) -> [UInt8] {
+    /// Writes `request`, and gives the slot that decides which node it goes to.
+    mutating func write(_ request: StoreRequest) -> HashSlot {
         switch request {
         case .beat:
             begin(.beat, [groupKeys.members])
             command.append(group.member)
             command.append(group.leaseMilliseconds)
-            return groupKeys.members
+            return groupKeys.membersSlot
         case .leave:
             begin(.leave, [groupKeys.members])
             command.append(group.member)
-            return groupKeys.members
+            return groupKeys.membersSlot
         case .claim(let partition):
             let keys = keys(of: partition)
             begin(.claim, [keys.lease, keys.epoch, keys.cursor])
@@ -38,29 +38,29 @@ struct ScriptCall: ~Copyable {
             command.append(group.leaseMilliseconds)
             command.append(Self.format)
             for topic in group.topics { command.append(topic) }
-            return keys.lease
+            return keys.slot
         case .renew(let partition, let epoch):
             let keys = begin(.renew, partition, epoch)
             command.append(group.leaseMilliseconds)
-            return keys.lease
+            return keys.slot
         case .release(let partition, let epoch):
-            return begin(.release, partition, epoch).lease
+            return begin(.release, partition, epoch).slot
         case .load(let partition, let epoch, let wanted):
             let keys = begin(.load, partition, epoch)
             writeLoad(wanted, keys)
-            return keys.lease
+            return keys.slot
         case .loadDue(let partition, let epoch, let from, let through, let limit):
             let keys = begin(.loadDue, partition, epoch, needsDue: true)
             command.append(keys.activityPrefix)
             command.append(from)
             command.append(through)
             command.append(Int64(limit))
-            return keys.lease
+            return keys.slot
         case .save(let partition, let epoch, let batch):
             let keys = begin(.save, partition, epoch, needsDue: true, needsStreams: true)
             saves += 1
             writeSave(batch, keys)
-            return keys.lease
+            return keys.slot
         }
     }
 

@@ -4,29 +4,21 @@ import Testing
 
 @Suite("What a member finds before it claims")
 struct StoreCheckTests {
-    private func fault(_ check: StoreCheck) -> StoreFault? {
-        if case .refused(let fault) = check { fault } else { nil }
-    }
-
-    private func warnings(_ check: StoreCheck) -> [String]? {
-        if case .passed(let warnings) = check { warnings } else { nil }
-    }
-
     @Test("no fault and no warning with an append-only file and noeviction, a second time as well")
     func fine() throws {
         let bench = try RedisBench(topics: ["rides", "orders"], server: RedisServer("--appendonly", "yes"))
-        #expect(warnings(bench.check("a")) == [])
-        #expect(warnings(bench.check("a")) == [])
+        #expect(bench.check("a").warnings == [])
+        #expect(bench.check("a").warnings == [])
         let other = try RedisBench(topics: ["orders", "rides"], server: bench.server)
-        #expect(warnings(other.check("b")) == [])
+        #expect(other.check("b").warnings == [])
     }
 
     @Test("another number of partitions than the group has is refused, whoever lives")
     func otherPartitions() throws {
         let bench = try RedisBench(partitions: 8)
-        #expect(fault(bench.check("a")) == nil)
+        #expect(bench.check("a").fault == nil)
         let other = try RedisBench(partitions: 16, server: bench.server)
-        let fault = try #require(fault(other.check("b")))
+        let fault = try #require(other.check("b").fault)
         #expect(fault.failure == .misconfigured)
         #expect(
             fault.description.contains("has 8 partitions of the topics rides, and this member is set to 16 of rides"))
@@ -36,12 +28,12 @@ struct StoreCheckTests {
     @Test("other topics are refused while others live, and taken when nobody does")
     func otherTopics() throws {
         let bench = try RedisBench()
-        #expect(fault(bench.check("a")) == nil)
+        #expect(bench.check("a").fault == nil)
         _ = try bench.ask("a", .beat)
         let other = try RedisBench(topics: ["rides", "orders"], server: bench.server)
-        #expect(fault(other.check("b"))?.description.contains("the same source.redis.topics") == true)
+        #expect(other.check("b").fault?.description.contains("the same source.redis.topics") == true)
         _ = try bench.ask("a", .leave)
-        #expect(fault(other.check("b")) == nil)
+        #expect(other.check("b").fault == nil)
         #expect(try bench.server.say("HGET", "g:shape", "topics") == .text("orders rides"))
     }
 
@@ -50,9 +42,9 @@ struct StoreCheckTests {
     func streamBeyond(partition: Int) throws {
         let bench = try RedisBench(topics: ["rides", "orders"], partitions: 8)
         try bench.server.say("XADD", "orders:{7}", "*", "event", "{}")
-        #expect(fault(bench.check("a")) == nil)
+        #expect(bench.check("a").fault == nil)
         try bench.server.say("XADD", "orders:{\(partition)}", "*", "event", "{}")
-        let fault = try #require(fault(bench.check("a")))
+        let fault = try #require(bench.check("a").fault)
         #expect(fault.failure == .misconfigured)
         #expect(fault.description.contains("has the stream orders:{\(partition)}, and source.redis.partitions is 8"))
         #expect(fault.description.contains("divide by \(partition + 1) or more"))
@@ -62,28 +54,28 @@ struct StoreCheckTests {
     func warned() throws {
         let bench = try RedisBench()
         try bench.server.say("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
-        #expect(warnings(bench.check("a"))?.count == 1)
+        #expect(bench.check("a").warnings?.count == 1)
         try bench.server.say("CONFIG", "SET", "maxmemory", "100mb")
-        let warnings = try #require(warnings(bench.check("a")))
+        let warnings = try #require(bench.check("a").warnings)
         #expect(warnings.count == 2)
         #expect(warnings[0].contains("maxmemory-policy volatile-lru"))
         #expect(warnings[1].contains("appendonly no"))
         try bench.server.say("CONFIG", "SET", "maxmemory-policy", "noeviction")
-        #expect(self.warnings(bench.check("a"))?.count == 1)
+        #expect(bench.check("a").warnings?.count == 1)
     }
 
     @Test("a right that is missing is found before it is needed, and the remedy of the message mends it")
     func missingRight() throws {
         let bench = try RedisBench()
         try bench.server.say("ACL", "SETUSER", "bob", "on", ">secret", "~g:*", "~rides:*", "+@all", "-persist")
-        let fault = try #require(fault(bench.check("a", user: "bob", password: "secret")))
+        let fault = try #require(bench.check("a", user: "bob", password: "secret").fault)
         #expect(fault.failure == .misconfigured)
         #expect(fault.description.contains("PERSIST"))
         #expect(!fault.description.contains("secret"))
         let rights = "~g:* ~rides:* -@all +@read +@write +@scripting +@connection +time +info"
         #expect(fault.description.contains("~<group>:* ~<topic>:* +@read +@write +@scripting +@connection +time +info"))
         for right in rights.split(separator: " ") { try bench.server.say("ACL", "SETUSER", "bob", String(right)) }
-        #expect(warnings(bench.check("a"))?.count == 1)
+        #expect(bench.check("a").warnings?.count == 1)
         let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
         let batch = CheckpointBatch(
             [Kept("x", "1", due: 1, subject: "s")], positions: [SettledPosition(offset: 1 << 20, records: 1)])
@@ -93,12 +85,12 @@ struct StoreCheckTests {
         _ = try bench.ask("a", .beat)
 
         try bench.server.say("ACL", "SETUSER", "bob", "-info")
-        let warnings = try #require(warnings(bench.check("a")))
+        let warnings = try #require(bench.check("a").warnings)
         #expect(warnings.count == 1)
         #expect(warnings[0].contains("does not tell how it keeps data"))
 
         try bench.server.say("ACL", "SETUSER", "bob", "resetkeys", "~rides:*")
-        #expect(self.fault(bench.check("a"))?.failure == .misconfigured)
+        #expect(bench.check("a").fault?.failure == .misconfigured)
         #expect(try bench.ask("a", .renew(partition: 0, epoch)).failure == .misconfigured)
     }
 
@@ -108,12 +100,12 @@ struct StoreCheckTests {
         try bench.server.say("ACL", "SETUSER", "bob", "on", ">right", "~*", "+@all")
         var check = bench.check("a", user: "bob", password: "wrong")
         // The first may be asked before the connection has been refused.
-        for _ in 1...1_000 where fault(check)?.failure == .unavailable {
+        for _ in 1...1_000 where check.fault?.failure == .unavailable {
             bench.loop.runOnce(timeoutMilliseconds: 10)
             check = bench.check("a")
         }
-        #expect(fault(check)?.failure == .misconfigured)
-        #expect(fault(check)?.description.contains("wrong") == false)
+        #expect(check.fault?.failure == .misconfigured)
+        #expect(check.fault?.description.contains("wrong") == false)
     }
 
     @Test("a group of a newer format is refused clearly")
@@ -140,9 +132,9 @@ struct StoreCheckTests {
     func fullAtStart() throws {
         let bench = try RedisBench()
         try bench.server.say("CONFIG", "SET", "maxmemory", "100kb")
-        #expect(fault(bench.check("a"))?.failure == .refusesWrites)
+        #expect(bench.check("a").fault?.failure == .refusesWrites)
         try bench.server.say("CONFIG", "SET", "maxmemory", "0")
         try bench.server.say("REPLICAOF", "127.0.0.1", "1")
-        #expect(fault(bench.check("a"))?.failure == .refusesWrites)
+        #expect(bench.check("a").fault?.failure == .refusesWrites)
     }
 }
