@@ -93,7 +93,7 @@ private final class Launch: Sendable {
 }
 
 /// Names the calling thread for `top` and debuggers. Through /proc, since Swift does not see pthread_setname_np.
-func nameThread(_ name: String) {
+package func nameThread(_ name: String) {
     let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }
     let bytes = Array(name.utf8.prefix(15))

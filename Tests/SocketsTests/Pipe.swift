@@ -1,6 +1,6 @@
 import Glibc
 
-@testable import HTTP2
+@testable import Sockets
 
 final class Pipe {
     let reading: Int32

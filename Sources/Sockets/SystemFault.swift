@@ -12,7 +12,7 @@ public struct SystemFault: Error, Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { "\(call): \(Self.text(errorNumber))" }
 
-    static func text(_ errorNumber: Int32) -> String {
+    package static func text(_ errorNumber: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard strerror_r(errorNumber, buffer.baseAddress!, buffer.count) == 0 else { return "error \(errorNumber)" }
             return String(cString: buffer.baseAddress!)

@@ -2,42 +2,37 @@ import CLinux
 import COpenSSL
 import Glibc
 
-/// One non-blocking socket under TLS, with the buffer in which a turn's frames become full TLS records.
+/// One non-blocking socket under TLS.
 ///
 /// Owns socket and SSL object. Never calls back; tells what happened and leaves the decision to its connection.
-final class TLSTransport {
-    enum Handshake {
+package final class TLSTransport {
+    package enum Handshake {
         case done
         case pending
-        case failed(CloseReason)
+        case failed(TransportEnd)
     }
 
-    enum Flush {
-        case allWritten
+    package enum Write {
+        case bytes(Int)
         /// The socket takes no more; an edge of writability will come.
         case blocked
-        case failed(CloseReason)
+        case failed(TransportEnd)
     }
 
-    enum Read {
+    package enum Read {
         case bytes(Int)
         case nothing
-        case ended(CloseReason)
+        case ended(TransportEnd)
     }
 
-    private(set) var fileDescriptor: Int32
+    package private(set) var fileDescriptor: Int32
     private let ssl: OpaquePointer
     private let context: TLSContext
     private let host: String
-    let output = OutputBuffer()
-    /// Of what entered `output`, the part that TLS has seen, be it only tried.
-    private(set) var attemptedBytes: UInt64 = 0
-    private(set) var writtenBytes: UInt64 = 0
-    private(set) var readBytes: UInt64 = 0
-    private(set) var writes: UInt64 = 0
+    package private(set) var readBytes: UInt64 = 0
 
     /// Takes over the descriptor, also when it throws.
-    init(fileDescriptor: Int32, context: TLSContext, connectingTo host: String?) throws(TLSFault) {
+    package init(fileDescriptor: Int32, context: TLSContext, connectingTo host: String?) throws(TLSFault) {
         guard let ssl = SSL_new(context.handle) else {
             Glibc.close(fileDescriptor)
             throw TLSFault("cannot make a TLS connection")
@@ -73,10 +68,12 @@ final class TLSTransport {
     /// Called by OpenSSL when the peer has given a session: 1 takes over the reference.
     func keep(_ session: OpaquePointer) -> Int32 { context.keep(session: session, host: host) ? 1 : 0 }
 
-    var isResumed: Bool { SSL_session_reused(ssl) == 1 }
-    var cipherName: String { SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "none" }
+    package var isResumed: Bool { SSL_session_reused(ssl) == 1 }
+    package var cipherName: String {
+        SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "none"
+    }
 
-    var hasChosenHTTP2: Bool {
+    package var hasChosenHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &name, &length)
@@ -85,7 +82,7 @@ final class TLSTransport {
 
     // MARK: Handshake
 
-    func handshake() -> Handshake {
+    package func handshake() -> Handshake {
         ERR_clear_error()
         errno = 0
         let code = SSL_do_handshake(ssl)
@@ -100,7 +97,7 @@ final class TLSTransport {
         }
     }
 
-    private func handshakeFailure() -> CloseReason {
+    private func handshakeFailure() -> TransportEnd {
         let error = ERR_peek_error()
         // The low 23 bits are the reason (ERR_GET_REASON, an inline function of a macro's kind).
         let reason = Int32(truncatingIfNeeded: error & 0x7f_ffff)
@@ -110,7 +107,7 @@ final class TLSTransport {
             return .certificate(text: String(cString: X509_verify_cert_error_string(verdict)))
         }
         switch reason {
-        case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, SSL_R_NO_APPLICATION_PROTOCOL: return .alpnMissing
+        case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, SSL_R_NO_APPLICATION_PROTOCOL: return .noApplicationProtocol
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: return .tls(text: "peer closed during the handshake")
         default: return .tls(text: text)
         }
@@ -118,7 +115,7 @@ final class TLSTransport {
 
     // MARK: Reading
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Read {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Read {
         ERR_clear_error()
         let count = SSL_read(ssl, buffer.baseAddress, Int32(buffer.count))
         if count > 0 {
@@ -132,7 +129,7 @@ final class TLSTransport {
         }
     }
 
-    private func ended(_ error: Int32, errorNumber: Int32) -> CloseReason {
+    private func ended(_ error: Int32, errorNumber: Int32) -> TransportEnd {
         switch error {
         case SSL_ERROR_ZERO_RETURN: return .endOfFile
         case SSL_ERROR_SYSCALL:
@@ -147,31 +144,12 @@ final class TLSTransport {
 
     // MARK: Writing
 
-    /// Has records filled and writes them, until there is nothing more to say or the socket is full. What does not fit stays with whoever
-    /// has it.
-    ///
-    /// - Parameter writeNext: puts the next frame into `output`; false when there is none.
-    func pump(_ writeNext: () -> Bool) -> Flush {
-        while true {
-            // A record that is not full waits for whatever else there is.
-            while output.count < OutputBuffer.recordBytes, writeNext() {}
-            guard output.count > 0 else { return output.cutAfterBytes == 0 ? .failed(.requested) : .allWritten }
-            if let stop = writeRecord() { return stop }
-        }
-    }
-
-    /// Writes at most one record; nil when it went.
-    private func writeRecord() -> Flush? {
-        let length = min(output.count, OutputBuffer.recordBytes)
+    /// Writes what TLS takes now, in one record if it is no longer than 16 KiB. After `.blocked` the same bytes are to be offered
+    /// again, with or without more behind them.
+    package func write(_ bytes: UnsafeRawBufferPointer) -> Write {
         ERR_clear_error()
-        attemptedBytes = max(attemptedBytes, writtenBytes + UInt64(length))
-        let count = SSL_write(ssl, output.contents, Int32(length))
-        if count > 0 {
-            output.remove(Int(count))
-            writtenBytes += UInt64(count)
-            writes += 1
-            return nil
-        }
+        let count = SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
+        if count > 0 { return .bytes(Int(count)) }
         let failure = errno
         switch SSL_get_error(ssl, count) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .blocked
@@ -181,16 +159,16 @@ final class TLSTransport {
 
     // MARK: Ending
 
-    /// Tells the peer that no more TLS will come; at best, and once.
-    func sayGoodbye() {
-        guard fileDescriptor >= 0, output.count == 0 else { return }
+    /// Tells the peer that no more TLS will come; at best, and once. Not while bytes wait that were offered to `write`.
+    package func sayGoodbye() {
+        guard fileDescriptor >= 0 else { return }
         ERR_clear_error()
         SSL_shutdown(ssl)
         ERR_clear_error()
     }
 
     /// The socket is closed; with `resetting`, by a TCP RST that throws away what is unsent.
-    func close(resetting: Bool = false) {
+    package func close(resetting: Bool = false) {
         guard fileDescriptor >= 0 else { return }
         if resetting {
             var option = linger(l_onoff: 1, l_linger: 0)

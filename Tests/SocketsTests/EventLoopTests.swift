@@ -1,7 +1,8 @@
+import Glibc
 import Synchronization
 import Testing
 
-@testable import HTTP2
+@testable import Sockets
 
 @Suite struct EventLoopTests {
     @Test func timersFireInTheOrderOfTheirTimes() throws {
@@ -159,5 +160,74 @@ import Testing
         loop.callAtEndOfTurn(asker)
         loop.runOnce(timeoutMilliseconds: 0)
         #expect(asker.calls == 2)
+    }
+
+    /// Waits as a thread does that has a poll of its own; false when the time is over, which no test below lets happen.
+    private func isReadable(_ loop: EventLoop, withinMilliseconds: Int32) -> Bool {
+        var descriptor = pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, withinMilliseconds) == 1
+    }
+
+    @Test func anotherPollMayWaitForTheLoop() throws {
+        final class Reader: EventSource {
+            var calls = 0
+            override func ready(_ events: ReadyEvents) { calls += 1 }
+        }
+        let loop = try EventLoop()
+        let pipe = try Pipe()
+        let reader = Reader()
+        try loop.add(reader, fileDescriptor: pipe.reading, events: [.readable, .edgeTriggered])
+        loop.runOnce(timeoutMilliseconds: 0)
+        #expect(!isReadable(loop, withinMilliseconds: 0))
+        pipe.write()
+        #expect(isReadable(loop, withinMilliseconds: 30_000))
+        loop.runOnce(timeoutMilliseconds: 0)
+        #expect(reader.calls == 1)
+        // The edge has been served, so that the outer poll sleeps again.
+        #expect(!isReadable(loop, withinMilliseconds: 0))
+        loop.remove(reader)
+    }
+
+    @Test func aWordFromAnotherThreadIsSeenByTheOuterPoll() throws {
+        let loop = try EventLoop()
+        let mailbox = loop.mailbox
+        let heard = Atomic<Bool>(false)
+        let thread = try LoopThread.start(name: "sender") { sender in
+            mailbox.submit { _ in heard.store(true, ordering: .relaxed) }
+            sender.stop()
+        }
+        #expect(isReadable(loop, withinMilliseconds: 30_000))
+        loop.runOnce(timeoutMilliseconds: 0)
+        let wasHeard = heard.load(ordering: .relaxed)
+        #expect(wasHeard)
+        #expect(!isReadable(loop, withinMilliseconds: 0))
+        thread.join()
+    }
+
+    @Test func theNextTurnIsDueWithTheNextTimerOrAtOnce() throws {
+        final class Asker: EventSource {
+            var calls = 0
+            override func endOfTurn() { calls += 1 }
+        }
+        let loop = try EventLoop()
+        #expect(loop.nextTurnMilliseconds == nil)
+        var fired = 0
+        let late = loop.timer { fired += 1 }
+        late.schedule(atMilliseconds: loop.nowMilliseconds + 1_000_000)
+        #expect(loop.nextTurnMilliseconds == loop.nowMilliseconds + 1_000_000)
+        let early = loop.timer { fired += 10 }
+        early.schedule(atMilliseconds: loop.nowMilliseconds)
+        #expect(loop.nextTurnMilliseconds == early.deadlineMilliseconds)
+        loop.runOnce(timeoutMilliseconds: 0)
+        #expect(fired == 10)
+        // What was asked for between two turns is not left lying until something else happens.
+        let asker = Asker()
+        loop.callAtEndOfTurn(asker)
+        #expect(loop.nextTurnMilliseconds == .min)
+        loop.runOnce(timeoutMilliseconds: 0)
+        #expect(asker.calls == 1)
+        #expect(loop.nextTurnMilliseconds == late.deadlineMilliseconds)
+        late.cancel()
+        #expect(loop.nextTurnMilliseconds == nil)
     }
 }

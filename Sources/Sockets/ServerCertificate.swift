@@ -1,10 +1,10 @@
 import COpenSSL
 import Glibc
 
-/// A server's certificate chain and private key as PEM, in memory.
+/// A certificate chain and its private key as PEM, in memory: a server's, or a client's that its server asks for.
 public struct ServerCertificate: Sendable {
-    let chainPEM: [UInt8]
-    let keyPEM: [UInt8]
+    package let chainPEM: [UInt8]
+    package let keyPEM: [UInt8]
     /// Of a certificate that was made here: the authority that a client has to trust.
     public let authorityPEM: [UInt8]?
 
@@ -37,7 +37,7 @@ public struct ServerCertificate: Sendable {
             subject: names[0], signedBy: authority,
             extensions: [
                 (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
-                (NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, alternatives),
+                (NID_ext_key_usage, "serverAuth,clientAuth"), (NID_subject_alt_name, alternatives),
                 (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
             ])
         return ServerCertificate(
@@ -71,7 +71,7 @@ public struct ServerCertificate: Sendable {
     }
 }
 
-func readFile(_ path: String) throws(SystemFault) -> [UInt8] {
+package func readFile(_ path: String) throws(SystemFault) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw SystemFault(call: "open") }
     defer { close(file) }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTP2
+@testable import Sockets
 
 @Suite struct ResolverTests {
     @Test func numericHostsNeedNoThread() throws {

@@ -4,7 +4,7 @@ import Glibc
 /// An IPv4 or IPv6 address with its port.
 public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     private var storage: sockaddr_storage
-    let length: socklen_t
+    package let length: socklen_t
 
     /// From text such as `127.0.0.1` or `::1`; nil for anything that would need a look-up.
     public init?(numeric: String, port: UInt16) {
@@ -23,7 +23,7 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    init(copying address: UnsafeRawPointer, length: socklen_t) {
+    package init(copying address: UnsafeRawPointer, length: socklen_t) {
         storage = sockaddr_storage()
         self.length = min(length, socklen_t(MemoryLayout<sockaddr_storage>.size))
         withUnsafeMutableBytes(of: &storage) { $0.baseAddress!.copyMemory(from: address, byteCount: Int(self.length)) }
@@ -34,9 +34,9 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
         withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
     }
 
-    var family: Int32 { Int32(storage.ss_family) }
+    package var family: Int32 { Int32(storage.ss_family) }
 
-    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }

@@ -24,6 +24,19 @@ public final class EventLoop {
 
     private static let mailboxMark = UInt64.max
 
+    /// Readable for `poll` and `epoll` when a turn would find something ready: a descriptor, or a word from another thread.
+    ///
+    /// For a thread that waits in a poll of its own. It waits no longer than `nextTurnMilliseconds` and then calls
+    /// `runOnce(timeoutMilliseconds: 0)`; nobody else reads from the descriptor.
+    package var pollDescriptor: Int32 { epoll }
+
+    /// When the next turn is due even if no descriptor is ready: the next timer; `Int64.min` for at once, because something was
+    /// asked for since the last turn; nil for never. On the clock of `nowMilliseconds`.
+    package var nextTurnMilliseconds: Int64? {
+        if !atEndOfTurn.isEmpty || !resumed.isEmpty { return .min }
+        return timers.earliestMilliseconds
+    }
+
     /// Also has the process ignore SIGPIPE: a socket closed by its peer is an error code, not an end.
     public init() throws(SystemFault) {
         signal(SIGPIPE, SIG_IGN)

@@ -15,14 +15,18 @@ public final class TLSContext: @unchecked Sendable {
         public var authorityPEM: [UInt8]?
         /// Keeps the newest session of each host for the next connection.
         public var resumesSessions = true
+        /// Offers `h2`, and nothing else, for the application's protocol (ALPN).
+        public var offersHTTP2 = true
+        /// The client's own, for servers that ask for one.
+        public var certificate: ServerCertificate?
 
         public init() {}
     }
 
     /// For the benchmarks' own server as well.
     package let handle: OpaquePointer
-    /// Server side: whether connections speak HTTP/2 at all.
-    let selectsHTTP2: Bool
+    /// Whether connections speak HTTP/2 at all.
+    package let selectsHTTP2: Bool
     let verifiesPeer: Bool
     private let resumesSessions: Bool
     private let sessions = Mutex<[String: Session]>([:])
@@ -46,7 +50,7 @@ public final class TLSContext: @unchecked Sendable {
     public static func client(_ options: ClientOptions = ClientOptions()) throws(TLSFault) -> TLSContext {
         let handle = try makeHandle(TLS_client_method())
         let context = TLSContext(
-            handle: handle, selectsHTTP2: true, verifiesPeer: options.verifiesPeer,
+            handle: handle, selectsHTTP2: options.offersHTTP2, verifiesPeer: options.verifiesPeer,
             resumesSessions: options.resumesSessions)
         SSL_CTX_set_verify(handle, options.verifiesPeer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
         if options.usesSystemTrust, SSL_CTX_set_default_verify_paths(handle) != 1 {
@@ -56,8 +60,9 @@ public final class TLSContext: @unchecked Sendable {
             throw TLSFault("cannot load authorities from \(file)")
         }
         if let pem = options.authorityPEM { try trust(pem, in: handle) }
+        if let certificate = options.certificate { try use(certificate, of: "client", in: handle) }
         let protocols: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
-        guard SSL_CTX_set_alpn_protos(handle, protocols, UInt32(protocols.count)) == 0 else {
+        if options.offersHTTP2, SSL_CTX_set_alpn_protos(handle, protocols, UInt32(protocols.count)) != 0 {
             throw TLSFault("cannot offer h2")
         }
         if options.resumesSessions {
@@ -79,7 +84,7 @@ public final class TLSContext: @unchecked Sendable {
         let handle = try makeHandle(TLS_server_method())
         let context = TLSContext(
             handle: handle, selectsHTTP2: selectsHTTP2, verifiesPeer: false, resumesSessions: false)
-        try use(certificate, in: handle)
+        try use(certificate, of: "server", in: handle)
         SSL_CTX_set_options(handle, UInt64(1) << 22)  // SSL_OP_CIPHER_SERVER_PREFERENCE, a macro Swift cannot see
         SSL_CTX_set_session_id_context(handle, "waypulse", 8)
         SSL_CTX_set_num_tickets(handle, 1)
@@ -153,11 +158,13 @@ public final class TLSContext: @unchecked Sendable {
         }
     }
 
-    private static func use(_ certificate: ServerCertificate, in handle: OpaquePointer) throws(TLSFault) {
+    private static func use(_ certificate: ServerCertificate, of side: String, in handle: OpaquePointer)
+        throws(TLSFault)
+    {
         let chain = certificates(in: certificate.chainPEM)
         defer { for certificate in chain { X509_free(certificate) } }
-        guard let leaf = chain.first else { throw TLSFault(problem: "no certificate in the server's PEM") }
-        guard SSL_CTX_use_certificate(handle, leaf) == 1 else { throw TLSFault("cannot use the server's certificate") }
+        guard let leaf = chain.first else { throw TLSFault(problem: "no certificate in the \(side)'s PEM") }
+        guard SSL_CTX_use_certificate(handle, leaf) == 1 else { throw TLSFault("cannot use the \(side)'s certificate") }
         for intermediate in chain.dropFirst() {
             X509_up_ref(intermediate)
             SSL_CTX_ctrl(handle, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(intermediate))
@@ -167,10 +174,10 @@ public final class TLSContext: @unchecked Sendable {
             defer { BIO_free(source) }
             return PEM_read_bio_PrivateKey(source, nil, nil, nil)
         }
-        guard let key else { throw TLSFault("cannot read the server's private key") }
+        guard let key else { throw TLSFault("cannot read the \(side)'s private key") }
         defer { EVP_PKEY_free(key) }
         guard SSL_CTX_use_PrivateKey(handle, key) == 1 else {
-            throw TLSFault("the private key does not fit the server's certificate")
+            throw TLSFault("the private key does not fit the \(side)'s certificate")
         }
     }
 
