@@ -37,7 +37,8 @@ let package = Package(
                 "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
-        + module("Storage", imports: ["Flow"])
+        + module(
+            "Storage", imports: ["RedisClient", "Flow"], tests: ["RedisFixture", "Sockets", "Instruments"])
         + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",

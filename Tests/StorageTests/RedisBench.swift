@@ -1,6 +1,7 @@
 import Flow
 import Instruments
 import RedisClient
+import RedisFixture
 import Sockets
 
 @testable import Storage
@@ -61,12 +62,21 @@ final class RedisBench: StoreBench {
             guard answer.failure == .unavailable else { return answer }
             loop.runOnce(timeoutMilliseconds: 10)
         }
-        throw RedisServerFault("out of reach for too long: \(store(member).fault?.description ?? "")")
+        throw BenchFault("out of reach for too long: \(store(member).fault?.description ?? "")")
     }
 
     func check(_ member: String, user: String? = nil, password: String? = nil) -> StoreCheck {
         let store = store(member, user: user, password: password)
         return wait { store.check($0) }
+    }
+
+    /// How many replicas have all that the member has written; waits for one.
+    func replicated(_ member: String) -> Int64? {
+        wait { completion in
+            store(member).client.send(RedisCommand("WAIT", "1", "4000"), slot: nil) { outcome in
+                if case .reply(let reply) = outcome { completion(reply.integer) } else { completion(nil) }
+            }
+        }
     }
 
     func wait<Answer>(_ begin: (@escaping (Answer) -> Void) -> Void) -> Answer {
@@ -77,13 +87,27 @@ final class RedisBench: StoreBench {
         return answers[0]
     }
 
-    func lapse(_ partition: Int32) throws { try server.say("DEL", "g:{\(partition)}:lease") }
+    func lapse(_ partition: Int32) throws { try server.call("DEL", "g:{\(partition)}:lease") }
 
     func outlive(_ partition: Int32, _ ids: String...) throws {
         for id in ids {
-            let rest = try server.say("PTTL", "g:{\(partition)}:a:\(id)").number ?? 0
-            guard rest > 0 else { throw RedisServerFault("\(id) has no end: \(rest)") }
-            try server.say("DEL", "g:{\(partition)}:a:\(id)")
+            let rest = try server.call("PTTL", "g:{\(partition)}:a:\(id)").integer ?? 0
+            guard rest > 0 else { throw BenchFault("\(id) has no end: \(rest)") }
+            try server.call("DEL", "g:{\(partition)}:a:\(id)")
         }
+    }
+}
+
+struct BenchFault: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension RedisAnswer {
+    /// An array of names and texts, as HGETALL and ZRANGE WITHSCORES give.
+    var table: [String: String] {
+        let texts = elements.map { $0.text ?? "" }
+        return Dictionary(
+            stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }, uniquingKeysWith: { $1 })
     }
 }

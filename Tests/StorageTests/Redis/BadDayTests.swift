@@ -1,4 +1,5 @@
 import Flow
+import RedisFixture
 import Storage
 import Testing
 
@@ -17,9 +18,9 @@ struct BadDayTests {
     /// All that Redis holds, but for what a heartbeat or a renewal changes.
     private static func contents(_ server: RedisServer) throws -> [String: RedisAnswer] {
         var contents: [String: RedisAnswer] = [:]
-        for name in try server.say("KEYS", "*").list?.compactMap(\.text) ?? [] where !name.hasSuffix(":members") {
-            if name.hasSuffix(":cursor") { try server.say("HDEL", name, "@alive") }
-            contents[name] = try server.say("DUMP", name)
+        for name in try server.call("KEYS", "*").elements.compactMap(\.text) where !name.hasSuffix(":members") {
+            if name.hasSuffix(":cursor") { try server.call("HDEL", name, "@alive") }
+            contents[name] = try server.call("DUMP", name)
         }
         return contents
     }
@@ -31,7 +32,7 @@ struct BadDayTests {
         #expect(try bench.ask("a", .save(partition: 0, epoch, Self.batch("old"))).isSaved)
         let before = try Self.contents(bench.server)
 
-        try bench.server.say("CONFIG", "SET", "maxmemory", "100kb")
+        try bench.server.call("CONFIG", "SET", "maxmemory", "100kb")
         let ended = CheckpointBatch([Kept("x", "new", timeToLive: 60_000, formerSubject: "s")])
         let positionAlone = CheckpointBatch([], positions: [SettledPosition(offset: 9 << 20, records: 9)])
         for refused in [Self.batch("new", offset: 8), ended, positionAlone] {
@@ -49,7 +50,7 @@ struct BadDayTests {
         let next = try #require(try bench.ask("b", .claim(partition: 0)).claim)
         #expect(next.positions == [Self.settled])
 
-        try bench.server.say("CONFIG", "SET", "maxmemory", "0")
+        try bench.server.call("CONFIG", "SET", "maxmemory", "0")
         #expect(try bench.ask("b", .save(partition: 0, next.epoch, Self.batch("new", offset: 8))).isSaved)
         #expect(bench.store("b").fault == nil)
         #expect(try bench.ask("b", .load(partition: 0, next.epoch, [.activity("x")])).loaded == ["x": "new"])
@@ -62,9 +63,9 @@ struct BadDayTests {
         #expect(try bench.ask("a", .save(partition: 0, epoch, Self.batch("old"))).isSaved)
         let before = try Self.contents(bench.server)
         if why == "replica" {
-            try bench.server.say("REPLICAOF", "127.0.0.1", "1")
+            try bench.server.call("REPLICAOF", "127.0.0.1", "1")
         } else {
-            try bench.server.say("CONFIG", "SET", "min-replicas-to-write", "1")
+            try bench.server.call("CONFIG", "SET", "min-replicas-to-write", "1")
         }
         let writes: [StoreRequest] = [
             .beat, .leave, .claim(partition: 0), .renew(partition: 0, epoch), .release(partition: 0, epoch),
@@ -74,9 +75,9 @@ struct BadDayTests {
         #expect(bench.store("a").fault?.description.contains("replica") == true)
         #expect(try bench.ask("a", .load(partition: 0, epoch, [.activity("x")])).loaded == ["x": "old"])
         if why == "replica" {
-            try bench.server.say("REPLICAOF", "NO", "ONE")
+            try bench.server.call("REPLICAOF", "NO", "ONE")
         } else {
-            try bench.server.say("CONFIG", "SET", "min-replicas-to-write", "0")
+            try bench.server.call("CONFIG", "SET", "min-replicas-to-write", "0")
         }
         #expect(try Self.contents(bench.server) == before)
         #expect(try bench.ask("a", .save(partition: 0, epoch, Self.batch("new", offset: 8))).isSaved)
@@ -89,18 +90,18 @@ struct BadDayTests {
         let bench = try RedisBench()
         let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
         #expect(try bench.ask("a", .save(partition: 0, epoch, Self.batch("old"))).isSaved)
-        try bench.server.say("DEL", "g:{0}:\(name)")
-        try bench.server.say("LPUSH", "g:{0}:\(name)", "x")
-        let before = try bench.server.say("GET", "g:{0}:a:x")
+        try bench.server.call("DEL", "g:{0}:\(name)")
+        try bench.server.call("LPUSH", "g:{0}:\(name)", "x")
+        let before = try bench.server.call("GET", "g:{0}:a:x")
         let left = CheckpointBatch(
             [Kept("x", "new", formerSubject: "s")], positions: [SettledPosition(offset: 8 << 20, records: 8)])
         for batch in [Self.batch("new", offset: 8), left] {
             #expect(try bench.ask("a", .save(partition: 0, epoch, batch)).failure == .misconfigured)
         }
         #expect(bench.store("a").fault?.description.contains("source.redis.group") == true)
-        #expect(try bench.server.say("GET", "g:{0}:a:x") == before)
+        #expect(try bench.server.call("GET", "g:{0}:a:x") == before)
         if name != "cursor" {
-            #expect(try bench.server.say("HGET", "g:{0}:cursor", "rides") == .text("7-0 7"))
+            #expect(try bench.server.call("HGET", "g:{0}:cursor", "rides") == .text("7-0 7"))
         }
     }
 
@@ -108,10 +109,10 @@ struct BadDayTests {
     func slow() throws {
         let bench = try RedisBench(timeoutMilliseconds: 100)
         let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
-        try bench.server.say("CLIENT", "PAUSE", "100000", "WRITE")
+        try bench.server.call("CLIENT", "PAUSE", "100000", "WRITE")
         #expect(try bench.ask("a", .save(partition: 0, epoch, Self.batch("new"))).failure == .unavailable)
         #expect(bench.store("a").fault != nil)
-        try bench.server.say("CLIENT", "UNPAUSE")
+        try bench.server.call("CLIENT", "UNPAUSE")
         #expect(try bench.askUntilReachable("a", .save(partition: 0, epoch, Self.batch("new"))).isSaved)
         #expect(bench.store("a").fault == nil)
         #expect(try bench.ask("a", .load(partition: 0, epoch, [.activity("x")])).loaded == ["x": "new"])
@@ -125,13 +126,13 @@ struct BadDayTests {
         #expect(try bench.ask("a", .save(partition: 0, epoch, Self.batch("older"))).failure == .unavailable)
         bench.server.thaw()
         #expect(try bench.askUntilReachable("a", .save(partition: 0, epoch, Self.batch("newer", offset: 8))).isSaved)
-        #expect(try bench.server.say("GET", "g:{0}:a:x") == .text("newer"))
-        #expect(try bench.server.say("HGET", "g:{0}:cursor", "rides") == .text("8-0 8"))
+        #expect(try bench.server.call("GET", "g:{0}:a:x") == .text("newer"))
+        #expect(try bench.server.call("HGET", "g:{0}:cursor", "rides") == .text("8-0 8"))
     }
 
     @Test("killed with kill -9, with an append-only file: nothing that was acknowledged is lost")
     func killed() throws {
-        let server = try RedisServer("--appendonly", "yes", "--appendfsync", "everysec")
+        let server = try RedisServer(["--appendonly", "yes"])
         let bench = try RedisBench(server: server)
         let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch
         var saved = 0
@@ -166,14 +167,14 @@ struct BadDayTests {
 
     @Test("failed over to a replica: positions and checkpoints are there, and epochs rise")
     func failedOver() throws {
-        let bench = try RedisBench()
-        let replica = try RedisBench(server: RedisServer("--replicaof", "127.0.0.1 \(bench.server.port)"))
+        let bench = try RedisBench(server: RedisServer(["--repl-diskless-sync-delay", "0"]))
+        let replica = try RedisBench(server: RedisServer(["--replicaof", "127.0.0.1", "\(bench.server.port)"]))
         let claim = try #require(try bench.ask("a", .claim(partition: 0)).claim)
         #expect(try bench.ask("a", .save(partition: 0, claim.epoch, Self.batch("old"))).isSaved)
-        #expect(try bench.server.say("WAIT", "1", "10000") == .number(1))
+        #expect(bench.replicated("a") == 1)
         bench.server.kill()
         #expect(try bench.ask("a", .renew(partition: 0, claim.epoch)).failure == .unavailable)
-        try replica.server.say("REPLICAOF", "NO", "ONE")
+        try replica.server.call("REPLICAOF", "NO", "ONE")
         #expect(try replica.ask("a", .renew(partition: 0, claim.epoch)).isRenewed)
         try replica.lapse(0)
         let next = try #require(try replica.ask("b", .claim(partition: 0)).claim)
@@ -186,10 +187,10 @@ struct BadDayTests {
     func forgotten(how: String) throws {
         let bench = try RedisBench()
         let first = try #require(try bench.ask("a", .claim(partition: 0)).claim)
-        let behind = try bench.server.say("GET", "g:{0}:epoch").text
+        let behind = try bench.server.call("GET", "g:{0}:epoch").text
         let second = try #require(try bench.ask("a", .claim(partition: 0)).claim)
-        try bench.server.say("FLUSHALL")
-        if how == "behind" { try bench.server.say("SET", "g:{0}:epoch", try #require(behind)) }
+        try bench.server.call("FLUSHALL")
+        if how == "behind" { try bench.server.call("SET", "g:{0}:epoch", try #require(behind)) }
         for epoch in [first.epoch, second.epoch] {
             #expect(try bench.ask("a", .renew(partition: 0, epoch)).isLost)
             #expect(try bench.ask("a", .save(partition: 0, epoch, Self.batch("late"))).isLost)
