@@ -14,7 +14,7 @@ extension RedisStore {
         if reply.kind == .integer, reply.integer == 0, request.epoch != nil { return .success(.lost) }
         switch request {
         case .beat where reply.kind == .array:
-            return .success(.alive(members: reply.map { $0.text ?? "" }))
+            return .success(.alive(members: reply.map { $0.text ?? "" }.sorted()))
         case .leave where reply.kind == .integer:
             return .success(.left)
         case .claim(let partition) where reply.kind == .array:
