@@ -31,6 +31,8 @@ public final class MemoryStore: Store {
         completion(answer(request, now: clock()))
     }
 
+    public var fault: StoreFault? { nil }
+
     private func answer(_ request: StoreRequest, now: Int64) -> StoreAnswer {
         switch request {
         case .beat:

@@ -5,8 +5,7 @@ import RedisClient
 ///
 /// Belongs to the thread of its client's loop. Requests go out in the order in which they are made, without waiting for one another.
 public final class RedisStore: Store {
-    /// What is wrong with the store, for readiness and the log; nil when the last answer was as it should be.
-    public private(set) var fault: StoreFault?
+    private var faults = StandingFaults()
     /// Saves that could not move the consumer group, which mirrors positions for outside observers. Nothing of Waypulse's own needs it.
     public internal(set) var unmirroredSaves = 0
     /// Why the last of them could not.
@@ -31,14 +30,16 @@ public final class RedisStore: Store {
         client.send(call.command, slot: slot) { [self] outcome in
             switch answer(to: request, outcome) {
             case .success(let answer):
-                fault = nil
+                faults.succeeded(request, answer)
                 completion(answer)
             case .failure(let fault):
-                self.fault = fault
+                faults.failed(request, fault)
                 completion(.failed(fault.failure))
             }
         }
     }
+
+    public var fault: StoreFault? { faults.first }
 
     /// The reply, where there is one.
     func reply(_ outcome: RedisOutcome, asked: @autoclosure () -> String) -> Result<RedisReply, StoreFault> {

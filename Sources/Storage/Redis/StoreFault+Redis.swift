@@ -9,7 +9,9 @@ extension StoreFault {
     ///   - place: where it is.
     init(refusal message: String, to asked: String, place: String) {
         let kind = Kind.allCases.first { $0.signs.contains { message.contains($0) } }
-        let said = "Redis at \(place) refused \(asked): \(message)."
+        // Behind it stand a script's hash and line, which tell nobody what to do.
+        let words = message.split(separator: " script: ", maxSplits: 1).first ?? ""
+        let said = "Redis at \(place) refused \(asked): \(words.last == "." ? words.dropLast() : words)."
         guard let kind else {
             self.init(.misconfigured, "\(said) Waypulse needs Redis 6.2 or newer, or a server that answers as it does.")
             return
