@@ -13,6 +13,7 @@ let package = Package(
         systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
         systemLibrary("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
         systemLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
+        systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         // Without its pkg-config file, whose flags the package manager refuses; it lies where compilers look.
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
@@ -39,7 +40,7 @@ let package = Package(
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module(
             "Storage", imports: ["RedisClient", "Flow"], tests: ["RedisFixture", "Sockets", "Instruments"])
-        + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
+        + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",
             imports: [
@@ -93,7 +94,7 @@ func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.De
     [
         .target(
             name: name, dependencies: imports, exclude: ["README.md"],
-            swiftSettings: ["Pacing", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
+            swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,
             swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),
