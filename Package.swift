@@ -39,7 +39,7 @@ let package = Package(
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module(
-            "Storage", imports: ["RedisClient", "Flow"], tests: ["RedisFixture", "Sockets", "Instruments"])
+            "Storage", imports: ["RedisClient", "Flow", "Pacing"], tests: ["RedisFixture", "Sockets", "Instruments"])
         + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",

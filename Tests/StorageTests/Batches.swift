@@ -1,6 +1,16 @@
+import Flow
+import Pacing
 import Storage
+import Synchronization
 
-@testable import Flow
+private let serials = Mutex(0 as UInt64)
+
+private func nextSerial() -> UInt64 {
+    serials.withLock {
+        $0 += 1
+        return $0
+    }
+}
 
 /// An activity's checkpoint in a batch, in words.
 struct Kept {
@@ -25,7 +35,8 @@ struct Kept {
 }
 
 extension CheckpointBatch {
-    convenience init(_ kept: [Kept], positions: [SettledPosition?] = [nil]) {
+    /// - Parameter serial: by default higher than that of any batch before.
+    convenience init(_ kept: [Kept], positions: [SettledPosition?] = [], serial: UInt64? = nil) {
         var bytes: [UInt8] = []
         func place(_ added: [UInt8]) -> Range<Int> {
             defer { bytes += added }
@@ -39,7 +50,7 @@ extension CheckpointBatch {
                     timeToLiveMilliseconds: kept.timeToLive, subject: place(kept.subject),
                     formerSubject: place(kept.formerSubject)))
         }
-        self.init(bytes: bytes, entries: entries, positions: positions)
+        self.init(bytes: bytes, entries: entries, positions: positions, serial: serial ?? nextSerial())
     }
 }
 

@@ -1,4 +1,5 @@
 import Flow
+import Pacing
 import Testing
 
 @testable import Storage

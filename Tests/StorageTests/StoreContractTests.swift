@@ -1,7 +1,7 @@
+import Flow
+import Pacing
 import Storage
 import Testing
-
-@testable import Flow
 
 /// What a member may rely on, whichever store it has.
 @Suite("What a store promises")
@@ -117,6 +117,28 @@ struct StoreContractTests {
         #expect(try bench.ask("b", .release(partition: 3, new.epoch)).isReleased)
         #expect(
             try bench.ask("c", .claim(partition: 3)).claim?.positions == [SettledPosition(offset: 1 << 20, records: 1)])
+    }
+
+    @Test(
+        "a batch that was held up on its way undoes nothing, and a new owner counts anew", arguments: StoreKind.allCases
+    )
+    func lateBatch(kind: StoreKind) throws {
+        let bench = try kind.bench()
+        func batch(_ text: String, _ serial: UInt64) -> CheckpointBatch {
+            CheckpointBatch(
+                [Kept("x", text)], positions: [SettledPosition(offset: Int64(serial) << 20, records: 1)], serial: serial
+            )
+        }
+        let first = try #require(try bench.ask("a", .claim(partition: 0)).claim)
+        #expect(try bench.ask("a", .save(partition: 0, first.epoch, batch("newer", 2))).isSaved)
+        for serial in [1, 2] as [UInt64] {
+            #expect(try bench.ask("a", .save(partition: 0, first.epoch, batch("late", serial))).isSaved)
+        }
+        #expect(try bench.ask("a", .load(partition: 0, first.epoch, [.activity("x")])).loaded == ["x": "newer"])
+        let second = try #require(try bench.ask("a", .claim(partition: 0)).claim)
+        #expect(second.positions == [SettledPosition(offset: 2 << 20, records: 1)])
+        #expect(try bench.ask("a", .save(partition: 0, second.epoch, batch("next", 1))).isSaved)
+        #expect(try bench.ask("a", .load(partition: 0, second.epoch, [.activity("x")])).loaded == ["x": "next"])
     }
 
     @Test("ids and checkpoints are any bytes", arguments: StoreKind.allCases)

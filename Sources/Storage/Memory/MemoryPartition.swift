@@ -1,4 +1,5 @@
 import Flow
+import Pacing
 
 /// What a group keeps of one partition.
 struct MemoryPartition {
@@ -18,6 +19,8 @@ struct MemoryPartition {
     /// Who was given `epoch`, until it lets go.
     var owner: String?
     var aliveMilliseconds: Int64?
+    /// Of the newest batch of this epoch.
+    var serial: UInt64 = 0
     var positions: [SettledPosition?]
     private var kept: [[UInt8]: Kept] = [:]
     private var followers: [[UInt8]: Set<[UInt8]>] = [:]
@@ -72,6 +75,8 @@ struct MemoryPartition {
     }
 
     mutating func save(_ batch: CheckpointBatch, now: Int64) {
+        guard batch.serial > serial else { return }
+        serial = batch.serial
         sweep(now: now)
         for entry in batch.entries {
             let identifier = Array(batch.bytes[entry.identifier])

@@ -79,6 +79,7 @@ public final class MemoryStore: Store {
         kept.epoch = max(kept.epoch + 1, Epoch(clamping: now))
         kept.lease = .init(member: group.member, endMilliseconds: now + group.leaseMilliseconds)
         kept.owner = group.member
+        kept.serial = 0
         let absence = kept.aliveMilliseconds.map { max(0, now - $0) }
         kept.aliveMilliseconds = now
         ground.partitions[partition] = kept

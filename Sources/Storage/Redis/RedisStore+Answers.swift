@@ -1,4 +1,5 @@
 import Flow
+import Pacing
 import RedisClient
 
 extension RedisStore {
@@ -33,10 +34,6 @@ extension RedisStore {
             return .success(.saved)
         case .save where reply.integer == 1:
             return .success(.saved)
-        case .save where reply.integer == 2:
-            return .failure(
-                StoreFault(
-                    .unavailable, "\(request.text) came to Redis at \(place) after a later one, and was not done."))
         default:
             return .failure(
                 StoreFault(

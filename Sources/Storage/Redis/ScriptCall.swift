@@ -1,4 +1,5 @@
 import Flow
+import Pacing
 import RedisClient
 
 /// Writes the command that runs a script. Kept and refilled, so that a batch allocates nothing once it has grown.
@@ -7,8 +8,6 @@ struct ScriptCall: ~Copyable {
     let group: GroupSettings
     let groupKeys: GroupKeys
     private var partitions: [PartitionKeys?]
-    /// Counts saves of all partitions: see `Script.save`.
-    private var saves: Int64 = 0
 
     /// The newest format that this version reads, and the one that it writes.
     static let format: Int64 = 1
@@ -58,7 +57,6 @@ struct ScriptCall: ~Copyable {
             return keys.slot
         case .save(let partition, let epoch, let batch):
             let keys = begin(.save, partition, epoch, needsDue: true, needsStreams: true)
-            saves += 1
             writeSave(batch, keys)
             return keys.slot
         }
@@ -108,7 +106,7 @@ struct ScriptCall: ~Copyable {
 
     /// The entries once for each thing that is done with them: so Redis is given whole lists, not one command an entry.
     private mutating func writeSave(_ batch: CheckpointBatch, _ keys: PartitionKeys) {
-        command.append(saves)
+        command.append(Int64(clamping: batch.serial))
         command.append(group.name)
         command.append(keys.activityPrefix)
         var timed: Int64 = 0

@@ -1,4 +1,5 @@
 import Flow
+import Pacing
 import RedisFixture
 import Storage
 import Testing
@@ -17,7 +18,7 @@ struct KeyLayoutTests {
                 Kept("ride 7", "blob", due: 1_800_000_000_000, subject: "courier 1"),
                 Kept("ride 8", "ended", timeToLive: 60_000, subject: "courier 2"),
             ],
-            positions: [SettledPosition(offset: 1_800_000_000_000 << 20 | 7, records: 12), nil])
+            positions: [SettledPosition(offset: 1_800_000_000_000 << 20 | 7, records: 12), nil], serial: 7)
         #expect(try bench.ask("a", .save(partition: 3, claim.epoch, batch)).isSaved)
 
         let names = try bench.server.call("KEYS", "*").elements.compactMap(\.text).sorted()
@@ -31,7 +32,7 @@ struct KeyLayoutTests {
         #expect(try bench.server.call("GET", "g:{3}:epoch") == .text("\(claim.epoch)"))
         var cursor = try bench.server.call("HGETALL", "g:{3}:cursor").table
         #expect(cursor.removeValue(forKey: "@alive") != nil)
-        #expect(cursor == ["@format": "1", "@owner": "a", "@save": "1", "rides": "1800000000000-7 12"])
+        #expect(cursor == ["@format": "1", "@owner": "a", "@serial": "7", "rides": "1800000000000-7 12"])
         #expect(
             try bench.server.call("ZRANGE", "g:{3}:due", "0", "-1", "WITHSCORES").table == ["ride 7": "1800000000000"])
         #expect(try bench.server.call("GET", "g:{3}:a:ride 7") == .text("blob"))

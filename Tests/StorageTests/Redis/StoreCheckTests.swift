@@ -1,4 +1,5 @@
 import Flow
+import Pacing
 import RedisFixture
 import Storage
 import Testing

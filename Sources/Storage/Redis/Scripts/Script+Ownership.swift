@@ -24,7 +24,7 @@ extension Script {
         redis.call('PEXPIRE', KEYS[1], ARGV[2])
         redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
         redis.call('SET', KEYS[2], string.format('%d', epoch))
-        redis.call('HSET', KEYS[3], '@alive', string.format('%d', time), '@owner', ARGV[1], '@format', ARGV[3], '@save', '0')
+        redis.call('HSET', KEYS[3], '@alive', string.format('%d', time), '@owner', ARGV[1], '@format', ARGV[3], '@serial', '0')
         local answer = {'claimed', epoch, kept[1] and math.max(time - tonumber(kept[1]), 0)}
         for i = 2, #kept do answer[i + 2] = kept[i] end
         return answer
