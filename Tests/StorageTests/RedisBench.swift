@@ -13,16 +13,19 @@ final class RedisBench: StoreBench {
     private let topics: [String]
     private let partitions: Int32
     private let timeoutMilliseconds: Int64
+    private let isCluster: Bool
     private var stores: [String: RedisStore] = [:]
 
     init(
         topics: [String] = ["rides"], partitions: Int32 = 8, timeoutMilliseconds: Int64 = 5_000,
-        server: RedisServer? = nil
+        server: RedisServer? = nil,
+        isCluster: Bool = false
     ) throws {
         self.server = try server ?? RedisServer()
         self.topics = topics
         self.partitions = partitions
         self.timeoutMilliseconds = timeoutMilliseconds
+        self.isCluster = isCluster
         loop = try EventLoop()
     }
 
@@ -31,7 +34,8 @@ final class RedisBench: StoreBench {
     }
 
     func client(user: String? = nil, password: String? = nil) -> RedisClient {
-        var settings = RedisSettings(.single(RedisAddress("127.0.0.1", server.port)))
+        let address = RedisAddress("127.0.0.1", server.port)
+        var settings = RedisSettings(isCluster ? .cluster([address]) : .single(address))
         settings.username = user
         settings.password = password.map { RedisPassword($0) }
         settings.commandTimeoutMilliseconds = timeoutMilliseconds

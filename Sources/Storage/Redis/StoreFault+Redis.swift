@@ -36,6 +36,7 @@ extension StoreFault {
             case .passing:
                 [
                     "LOADING ", "MASTERDOWN ", "BUSY ", "CLUSTERDOWN ", "TRYAGAIN ", "MOVED ", "ASK ", "UNBLOCKED ",
+                    "non local key",
                     "max number of clients",
                 ]
             }
