@@ -38,6 +38,8 @@ let package = Package(
                 "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
+        + module(
+            "Storage", imports: ["RedisClient", "Flow", "Pacing"], tests: ["RedisFixture", "Sockets", "Instruments"])
         + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",
