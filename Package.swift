@@ -38,11 +38,15 @@ let package = Package(
                 "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
-        + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
+        + module(
+            "Streams",
+            imports: ["CZstd", "CZlib", "RedisClient", "Sockets", "Flow", "Telemetry", "Configuration", "Instruments"],
+            tests: ["RedisFixture"])
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
+                "Streams", "Delivery", "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing",
+                "Telemetry",
                 "Configuration",
                 "Instruments", "CLinux",
             ], tests: ["PushSimulator"])
@@ -58,7 +62,7 @@ let package = Package(
                 name: "waypulse",
                 dependencies: [
                     "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2",
-                    "Sockets",
+                    "RedisClient", "Sockets",
                     "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
