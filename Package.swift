@@ -96,7 +96,7 @@ func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.De
     [
         .target(
             name: name, dependencies: imports, exclude: ["README.md"],
-            swiftSettings: ["Pacing", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
+            swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,
             swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),
