@@ -40,11 +40,18 @@ let package = Package(
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module(
             "Storage", imports: ["RedisClient", "Flow", "Pacing"], tests: ["RedisFixture", "Sockets", "Instruments"])
-        + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
+        + module(
+            "Streams",
+            imports: [
+                "CZstd", "CZlib", "RedisClient", "Sockets", "Flow", "Pacing", "Telemetry", "Configuration",
+                "Instruments",
+            ],
+            tests: ["RedisFixture"])
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
+                "Streams", "Delivery", "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing",
+                "Telemetry",
                 "Configuration",
                 "Instruments", "CLinux",
             ], tests: ["PushSimulator"])
@@ -60,7 +67,7 @@ let package = Package(
                 name: "waypulse",
                 dependencies: [
                     "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2",
-                    "Sockets",
+                    "RedisClient", "Sockets",
                     "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
