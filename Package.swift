@@ -50,10 +50,8 @@ let package = Package(
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Delivery", "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing",
-                "Telemetry",
-                "Configuration",
-                "Instruments", "CLinux",
+                "Streams", "Storage", "RedisClient", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing",
+                "Telemetry", "Configuration", "Instruments", "CLinux",
             ], tests: ["PushSimulator"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
@@ -66,10 +64,8 @@ let package = Package(
             .executableTarget(
                 name: "waypulse",
                 dependencies: [
-                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2",
-                    "RedisClient", "Sockets",
-                    "Flow",
-                    "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
+                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Storage", "Delivery",
+                    "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
         ]

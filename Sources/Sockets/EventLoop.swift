@@ -29,8 +29,6 @@ public final class EventLoop {
     /// For a thread that waits in a poll of its own. It waits no longer than `nextTurnMilliseconds` and then calls
     /// `runOnce(timeoutMilliseconds: 0)`; nobody else reads from the descriptor.
     package var pollDescriptor: Int32 { epoll }
-    /// When the next timer is due, on the loop's clock; nil where none is set.
-    package var nextTimerMilliseconds: Int64? { timers.earliestMilliseconds }
 
     /// When the next turn is due even if no descriptor is ready: the next timer; `Int64.min` for at once, because something was
     /// asked for since the last turn; nil for never. On the clock of `nowMilliseconds`.

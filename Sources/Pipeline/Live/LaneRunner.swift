@@ -161,7 +161,8 @@ public final class LaneRunner {
     // MARK: The end
 
     private func beginDraining() {
-        engine.log.info("stopping: reading ends, what is urgent and due still leaves", .field("inFlight", lane.inFlightCount))
+        engine.log.info(
+            "stopping: reading ends, what is urgent and due still leaves", .field("inFlight", lane.inFlightCount))
         phase = .draining
         lane.isDraining = true
         drainDeadlineMilliseconds = engine.clock.moment.realMilliseconds + engine.settings.drainTimeoutMilliseconds
@@ -171,7 +172,8 @@ public final class LaneRunner {
         switch phase {
         case .reading:
             // A clock that stands waits for answers before it reads on, and with every credential refused none will come.
-            return engine.clock.stands && lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil
+            return engine.clock.stands && lane.inFlightCount == 0 && lane.isEveryCredentialRefused
+                ? .refusedCredentials : nil
         case .finishing:
             if lane.isIdle { return .finished }
             return lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil

@@ -17,7 +17,7 @@ final class MemberNotes {
         self.settings = settings
     }
 
-    func warn(_ text: String) { log.warning(text) }
+    func warn(_ text: String) { log.warning("Redis may lose what it keeps", .hint(text)) }
 
     /// The group cannot be joined at the moment.
     func refused(_ fault: StoreFault) {

@@ -62,6 +62,8 @@ public final class MemberRunner {
     }
 
     private static let recordsATurn = 64
+    /// After what is under way has been waited for, to write what is left and let go.
+    private static let handOverMilliseconds: Int64 = 2_000
     private static let recheckMilliseconds: Int64 = 1_000
 
     /// - Throws: a setting that is wrong, or a system call that failed.
@@ -183,7 +185,9 @@ public final class MemberRunner {
             feed.read(nowMilliseconds: moment.realMilliseconds, wallMilliseconds: moment.pacing.wallMilliseconds)
             while let batch = feed.unprepared {
                 if batch.records.count > 1 {
-                    engine.lane.prefetch(batch.records.count, partition: partition) { batch.records[$0].event.identifier }
+                    engine.lane.prefetch(batch.records.count, partition: partition) {
+                        batch.records[$0].event.identifier
+                    }
                 }
                 batch.ticket = member.prepare(batch.records.count, partition: partition, at: moment) {
                     let event = batch.records[$0].event
@@ -267,7 +271,8 @@ public final class MemberRunner {
 
     private func beginStopping() {
         let now = engine.clock.moment.realMilliseconds
-        drainDeadlineMilliseconds = now + engine.settings.drainTimeoutMilliseconds
+        drainDeadlineMilliseconds =
+            now + engine.settings.drainTimeoutMilliseconds + MemberRunner.handOverMilliseconds
         engine.log.info(
             "stopping: reading ends, what is urgent and due still leaves, all else is left to the next owner",
             .field("inFlight", engine.lane.inFlightCount), .field("partitions", member.ownedPartitions.count))
@@ -297,8 +302,9 @@ public final class MemberRunner {
         let clock = engine.clock
         var nanoseconds = engine.nanosecondsUntilDue(atMost: LaneEngine.tickMilliseconds * 1_000_000)
         if group == .joined { nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: member.nextDueMilliseconds)) }
-        if let timer = loop.nextTimerMilliseconds {
-            nanoseconds = min(nanoseconds, max(0, timer - EventLoop.currentMilliseconds()) * 1_000_000)
+        if let turn = loop.nextTurnMilliseconds {
+            if turn == .min { return nil }
+            nanoseconds = min(nanoseconds, max(0, turn - EventLoop.currentMilliseconds()) * 1_000_000)
         }
         if let deadline = drainDeadlineMilliseconds {
             nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: deadline))

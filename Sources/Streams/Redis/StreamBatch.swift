@@ -93,7 +93,8 @@ public final class StreamBatch {
             do throws(EventFault) {
                 let event = try decoder.decode(value)
                 records.append(
-                    StreamRecord(source: entry.source, offset: entry.offset, event: kept(event, in: value), value: value))
+                    StreamRecord(
+                        source: entry.source, offset: entry.offset, event: kept(event, in: value), value: value))
             } catch {
                 records.append(
                     StreamRecord(source: entry.source, offset: entry.offset, fault: error, value: value))

@@ -264,7 +264,8 @@ public final class StreamFeed {
 
     private func fail(_ problem: String, _ remedy: String, _ now: Int64) {
         fault = SourceFault(
-            source: "partition \(partition) of \(settings.topics.joined(separator: ", "))", problem: problem, remedy: remedy)
+            source: "partition \(partition) of \(settings.topics.joined(separator: ", "))", problem: problem,
+            remedy: remedy)
         retryAtMilliseconds = now + StreamFeed.retryMilliseconds
     }
 }

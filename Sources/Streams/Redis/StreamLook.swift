@@ -95,7 +95,9 @@ struct StreamLook {
                 .failure(
                     .missing(
                         problem: missing,
-                        remedy: "redis-cli XGROUP CREATE '\(stream)' \(group) 0 MKSTREAM, or set source.redis.missing to create")))
+                        remedy:
+                            "redis-cli XGROUP CREATE '\(stream)' \(group) 0 MKSTREAM, or set source.redis.missing to create"
+                    )))
             return
         }
         var command = RedisCommand("XGROUP", "CREATE", stream, group)
