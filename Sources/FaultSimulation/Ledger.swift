@@ -59,13 +59,17 @@ struct Ledger {
     ) -> Broken? {
         let isFirst = firsts[update.sequence] == nil
         var found: Broken?
-        var life = 0
+        var life: Int?
         for truth in views {
-            found = isFirst ? fault(inFirst: update, payload, truth) : fault(inAgain: update, payload, truth)
-            life = truth.life
-            if found == nil { break }
+            if let fault = isFirst ? fault(inFirst: update, payload, truth) : fault(inAgain: update, payload, truth) {
+                // What its owner surely knew says more than what came after.
+                found = found ?? fault
+            } else {
+                life = truth.life
+                break
+            }
         }
-        if let found { return found }
+        guard let life else { return found }
         return record(update, payload, life: life, isFirst: isFirst, leaves: leaves, moment)
     }
 

@@ -131,7 +131,7 @@ extension Surroundings {
             )
         case .sendAgain:
             rides[activity].waitsForRetry = true
-        case .startUnknown, .unsent:
+        case .startUnknown, .unsent, .orphaned:
             rides[activity].isHeld = true
         }
         if case .unsent = completion.fate, update.attempt > 1 { rides[activity].waitsForRetry = true }

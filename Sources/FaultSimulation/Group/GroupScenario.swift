@@ -22,8 +22,8 @@ struct GroupScenario {
     let beatMilliseconds: Int64
     let drainTimeoutMilliseconds: Int64
     let maxUncommittedAgeMilliseconds: Int64
-    let maxUncommittedRecords: Int
-    let maxActivitiesInMemory: Int
+    let maxUncommittedRecords: Int64
+    let maxActivities: Int
     /// How far a member's wall clock may be off when it begins.
     let wallErrorMilliseconds: Int64
     /// Few kinds at a time find more than all at once.
@@ -48,7 +48,7 @@ struct GroupScenario {
         drainTimeoutMilliseconds = random.pick([300, 5_000])
         maxUncommittedAgeMilliseconds = random.pick([5_000, 30_000, 120_000])
         maxUncommittedRecords = random.pick([3, 20, 1_000_000])
-        maxActivitiesInMemory = random.pick([1, 2, 1_000])
+        maxActivities = random.pick([1, 2, 1_000])
         wallErrorMilliseconds = scenario.longestStepMilliseconds > 0 ? 1_000 : 0
         losesWrites = random.chance(percent: 6)
         var kinds = Upheaval.allCases.filter { $0 != .failOver && random.chance(percent: 45) }

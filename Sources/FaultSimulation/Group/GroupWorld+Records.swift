@@ -81,14 +81,11 @@ extension GroupWorld {
         let records = log.read(
             partition: partition, source: source, after: reading.askedOffset, atMost: group.fetchCount)
         guard let last = records.last, !dies(node, before: .fetched) else { return }
-        var keys: [LoadKey] = []
-        for record in records {
-            guard let event = record.event else { continue }
-            let key = LoadKey(identifier: Array(script.names.texts[event.name].utf8), isSubject: event.isForSubject)
-            if !keys.contains(key) { keys.append(key) }
-        }
+        let events = records.compactMap(\.event)
         node.readings[partition]?[source].askedOffset = last.offset
-        let ticket = node.member.prepare(keys, partition: Int32(partition))
+        let ticket = node.member.prepare(
+            events.count, partition: Int32(partition), at: node.read(atMilliseconds: realMilliseconds)
+        ) { (script.names[events[$0].name], events[$0].isForSubject) }
         node.batches[partition].append(Node.Batch(source: source, ticket: ticket, records: records))
     }
 
@@ -102,6 +99,7 @@ extension GroupWorld {
                     break
                 }
                 node.batches[partition].removeFirst()
+                node.member.finish(batch.ticket)
                 for record in batch.records {
                     if dies(node, before: .applied) { return true }
                     try apply(record, node, partition, batch.source, moment)
@@ -140,9 +138,7 @@ extension GroupWorld {
         guard let readings = node.readings[partition] else { return 0 }
         var order = Int.max
         for (source, reading) in readings.enumerated() {
-            if let next = log.order(partition: partition, source: source, after: reading.appliedOffset) {
-                order = min(order, next)
-            }
+            order = min(order, log.order(partition: partition, source: source, after: reading.appliedOffset))
         }
         return order
     }

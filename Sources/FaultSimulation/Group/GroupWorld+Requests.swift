@@ -69,7 +69,7 @@ extension GroupWorld {
         let moment = node.read(atMilliseconds: realMilliseconds)
         let activity = request.activity
         concerned = activity
-        let mayLeave = node.member.maySend(
+        let mayLeave = node.lane.maySend(
             partition: push.partition, epoch: push.epoch, at: moment.realMilliseconds)
         if dies(node, before: mayLeave ? .left : .fenced) { return }
         let isUnsent = requests.values.count { $0.link == request.link && !$0.isUnsent } >= trueStreams[request.link]

@@ -32,18 +32,19 @@ extension GroupWorld {
         var settings = laneSettings
         settings.seed = random.next()
         settings.shard.hashSeed = random.next()
+        settings.shard.keepsCheckpoints = true
         return settings
     }
 
-    private mutating func memberSettings(_ name: String) -> MemberSettings {
-        var settings = MemberSettings(name: name, partitions: group.partitions, sources: group.sources)
+    private func memberSettings(_ name: String) -> MemberSettings {
+        var settings = MemberSettings(name: name, partitions: group.partitions)
+        settings.sources = group.sources
         settings.leaseMilliseconds = group.leaseMilliseconds
         settings.beatMilliseconds = group.beatMilliseconds
         settings.drainTimeoutMilliseconds = group.drainTimeoutMilliseconds
         settings.maxUncommittedAgeMilliseconds = group.maxUncommittedAgeMilliseconds
         settings.maxUncommittedRecords = group.maxUncommittedRecords
-        settings.maxActivitiesInMemory = group.maxActivitiesInMemory
-        settings.seed = random.next()
+        settings.maxActivities = group.maxActivities
         return settings
     }
 

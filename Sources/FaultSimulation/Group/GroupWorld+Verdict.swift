@@ -65,7 +65,11 @@ extension GroupWorld {
         for activity in rides.indices {
             let broken = referee.hasLostWrites ? verdictByProvider(activity) : verdict(of: activity)
             if let broken { return (activity, broken) }
-            if !referee.hasLostWrites, let broken = verdictOnStore(activity) { return (activity, broken) }
+            guard !referee.hasLostWrites else { continue }
+            if rides[activity].truth.phase == .alive, referee.lacksStart(activity) {
+                return (activity, Broken(.newestStateIsTold, "its start never left"))
+            }
+            if let broken = verdictOnStore(activity) { return (activity, broken) }
         }
         return nil
     }

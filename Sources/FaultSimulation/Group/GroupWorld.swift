@@ -189,6 +189,7 @@ struct GroupWorld: JudgedWorld {
     mutating func pump(_ node: Node) throws(Broken) {
         node.wakeMilliseconds = nil
         let moment = node.read(atMilliseconds: realMilliseconds)
+        node.lane.fire(at: moment)
         node.member.advance(to: moment)
         var goesOn = true
         while goesOn, node.isRunning {
@@ -198,6 +199,7 @@ struct GroupWorld: JudgedWorld {
                 try ask(node, identifier, request)
             }
             if node.isRunning, try applyPrepared(node, moment) { goesOn = true }
+            if node.isRunning { node.member.advance(to: moment) }
         }
         guard node.isRunning else { return }
         if let unpushable = node.lane.takeUnpushable().first {
@@ -209,7 +211,8 @@ struct GroupWorld: JudgedWorld {
             leave(node)
             return
         }
-        var wake = node.member.nextDueMilliseconds.map { $0 - node.baseMilliseconds }
+        let due = node.member.nextDueMilliseconds
+        var wake = due == .max ? nil : due - node.baseMilliseconds
         if let due = node.lane.nextPacingDueMilliseconds {
             wake = min(wake ?? .max, node.clocks.realMilliseconds(until: due, from: moment))
         }

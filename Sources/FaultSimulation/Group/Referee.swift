@@ -15,6 +15,16 @@ struct Referee {
         var isSaved = false
     }
 
+    /// Of a card that a push has to begin.
+    private enum Start {
+        case none
+        /// It has not left; a checkpoint may say that it is about to.
+        case due(isWritten: Bool)
+        /// Its owner ended when it may have been about to leave: it is not repeated blindly.
+        case excused
+        case left
+    }
+
     private struct Taken {
         let event: String
         let contentState: ContentState
@@ -28,6 +38,7 @@ struct Referee {
     private var savedOrders: [Int]
     private var newest: [Newest?]
     private var taken: [Taken?]
+    private var starts: [Start]
     private var startsTaken: Set<PushToken> = []
     /// Pushes that told a phone nothing new, and how many may be owed to owners that ended.
     private var repeats: [Int]
@@ -45,6 +56,7 @@ struct Referee {
         savedOrders = Array(repeating: 0, count: activities)
         newest = Array(repeating: nil, count: activities)
         taken = Array(repeating: nil, count: activities)
+        starts = Array(repeating: .none, count: activities)
         repeats = Array(repeating: 0, count: activities)
         repeatsAllowed = Array(repeating: 0, count: activities)
         epochs = Array(repeating: 0, count: group.partitions)
@@ -55,8 +67,15 @@ struct Referee {
     // MARK: What is published
 
     mutating func learn(_ truth: Truth, _ activity: Int, order: Int) {
+        if let token = truth.startToken {
+            if views[activity].last?.truth.startToken != token { starts[activity] = .due(isWritten: false) }
+        } else {
+            starts[activity] = .none
+        }
         views[activity].append((order, truth))
     }
+
+    func lacksStart(_ activity: Int) -> Bool { if case .due = starts[activity] { true } else { false } }
 
     func savedOrder(_ activity: Int) -> Int { savedOrders[activity] }
 
@@ -75,6 +94,7 @@ struct Referee {
         let activity = request.activity
         let update = request.dispatch.update
         defer { newest[activity] = Newest(push: identifier, node: push.node) }
+        if update.kind == .start { starts[activity] = .left }
         guard !hasLostWrites else { return }
         if push.epoch < epochs[Int(push.partition)] {
             throw Broken(
@@ -122,7 +142,7 @@ struct Referee {
         guard newest[activity]?.push == identifier else { return }
         switch completion.fate {
         case .accepted, .refused, .targetGone, .startUnknown: newest[activity]?.isSettled = true
-        case .held, .sendAgain, .unsent: break
+        case .held, .sendAgain, .unsent, .orphaned: break
         }
     }
 
@@ -157,6 +177,7 @@ struct Referee {
             epochs[Int(partition)] = claim.epoch
             guard ownerBefore.isKnown else { return }
             for activity in rides.indices where rides[activity].partition == partition {
+                if case .due(isWritten: true) = starts[activity] { starts[activity] = .excused }
                 guard let push = newest[activity], !push.isSaved else { continue }
                 newest[activity]?.isSaved = true
                 repeatsAllowed[activity] += 1
@@ -168,10 +189,15 @@ struct Referee {
                     .oneOwnerWrites,
                     "owner \(epoch) of partition \(partition) writes, which \(epochs[Int(partition)]) has claimed")
             }
+            // One that was held up writes nothing any more.
+            guard batch.serial == store.partitions[Int(partition)].serial else { return }
             for (activity, push) in ask.settles where newest[activity]?.push == push {
                 newest[activity]?.isSaved = true
             }
-            for (activity, order) in ask.knows { savedOrders[activity] = max(savedOrders[activity], order) }
+            for (activity, order) in ask.knows {
+                savedOrders[activity] = max(savedOrders[activity], order)
+                if case .due = starts[activity] { starts[activity] = .due(isWritten: true) }
+            }
             try move(batch.positions, Int(partition), log)
         default: break
         }
@@ -188,7 +214,8 @@ struct Referee {
                 throw Broken(.positionsRise, "stream \(partition)/\(source) is settled beyond its end")
             }
             let records = log.count(partition: partition, source: source, through: position.offset)
-            if position.records != records {
+            // Owners count to a mark before what is settled, and an unclean end makes the rest uncounted.
+            if position.records > records {
                 throw Broken(
                     .positionsRise,
                     "\(records) records of stream \(partition)/\(source) are settled, \(position.records) were counted")

@@ -49,11 +49,11 @@ struct SharedLog {
         place(in: streams[partition][source], after: offset)
     }
 
-    /// The order of the first record after that; nil where there is none.
-    func order(partition: Int, source: Int, after offset: Int64?) -> Int? {
+    /// The order of the first record after that; where there is none so far, of the next one of the partition.
+    func order(partition: Int, source: Int, after offset: Int64?) -> Int {
         let records = streams[partition][source]
         let first = place(in: records, after: offset)
-        return first < records.count ? records[first].order : nil
+        return first < records.count ? records[first].order : orders[partition]
     }
 
     private func place(in records: [Record], after offset: Int64?) -> Int {

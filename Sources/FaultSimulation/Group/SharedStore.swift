@@ -1,4 +1,5 @@
 import Flow
+import Pacing
 
 /// What all members of a group share, in its plainest form: every request is answered at one instant, by one clock.
 struct SharedStore {
@@ -20,6 +21,8 @@ struct SharedStore {
         var followers: [[UInt8]: Set<[UInt8]>] = [:]
         /// The last owner let go of it, having saved everything.
         var wasReleased = false
+        /// Of the newest batch that its owner wrote.
+        var serial: UInt64 = 0
     }
 
     /// What may be wrong with it, to see whether that is noticed.
@@ -95,6 +98,7 @@ struct SharedStore {
         partitions[index].leaseEndsAtMilliseconds = now + leaseMilliseconds
         partitions[index].ownerSeenAtMilliseconds = now
         partitions[index].wasReleased = false
+        partitions[index].serial = 0
         return .claimed(
             Claim(
                 epoch: partition.epoch + 1, positions: partition.positions,
@@ -141,6 +145,8 @@ struct SharedStore {
             return .saved
         }
         partitions[index].ownerSeenAtMilliseconds = now
+        guard batch.serial > partitions[index].serial else { return .saved }
+        partitions[index].serial = batch.serial
         write(batch, index, now)
         return .saved
     }
