@@ -93,6 +93,9 @@ extension World {
         guard let completion = lane.complete(identifier, outcome, at: clocks.read()) else {
             throw Broken(.creditsComeBack, "the lane does not know dispatch \(identifier)")
         }
+        if completion.fate == .orphaned {
+            throw Broken(.creditsComeBack, "a lane that owns its partitions for ever calls an answer orphaned")
+        }
         hear(completion, of: request)
         rides[activity].requests.removeAll { $0 == identifier }
     }

@@ -1,3 +1,5 @@
+import Pacing
+
 /// Counts the owners of a partition: who was given a higher one owns it, and nobody with a lower one may write, commit or send.
 public typealias Epoch = UInt64
 
@@ -19,7 +21,8 @@ public enum StoreRequest: Sendable {
     /// What is kept of the activities whose time comes from `fromMilliseconds` through `throughMilliseconds`, both included, the earliest
     /// first, at most `limit` of them. Answer: `loaded`, `lost`.
     case loadDue(partition: Int32, Epoch, fromMilliseconds: Int64, throughMilliseconds: Int64, limit: Int)
-    /// Writes checkpoints and how far the partition is settled, all or nothing. Answer: `saved`, `lost`.
+    /// Writes checkpoints and how far the partition is settled, all or nothing; nothing where a batch of the same epoch with the same or a
+    /// higher serial was written. Answer: `saved`, `lost`.
     case save(partition: Int32, Epoch, CheckpointBatch)
 
     public var partition: Int32? {
@@ -73,18 +76,6 @@ public struct Claim: Sendable {
         self.epoch = epoch
         self.positions = positions
         self.absenceMilliseconds = absenceMilliseconds
-    }
-}
-
-/// All events of a source up to `offset`, that one included, are settled.
-public struct SettledPosition: Equatable, Sendable {
-    public var offset: Int64
-    /// How many records that were, as far as owners counted them.
-    public var records: Int64
-
-    public init(offset: Int64, records: Int64) {
-        self.offset = offset
-        self.records = records
     }
 }
 
