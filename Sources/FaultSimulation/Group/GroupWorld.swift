@@ -23,7 +23,7 @@ struct GroupWorld: JudgedWorld {
     static let longestTailMilliseconds: Int64 = 1_800_000
     /// What waits for a gate alone is not waited for on the outside: so long nothing may happen any more.
     static let quietMilliseconds: Int64 = 90_000
-    static let mostSteps = 400_000
+    static let mostSteps = 60_000
 
     let scenario: Scenario
     let group: GroupScenario
@@ -192,7 +192,10 @@ struct GroupWorld: JudgedWorld {
         node.lane.fire(at: moment)
         node.member.advance(to: moment)
         var goesOn = true
+        var rounds = 0
         while goesOn, node.isRunning {
+            rounds += 1
+            if rounds > 1_000 { throw Broken(.settles, "\(node.name) has something to do again and again, at one instant") }
             goesOn = try send(from: node, moment)
             while node.isRunning, let (identifier, request) = node.member.nextRequest() {
                 goesOn = true
