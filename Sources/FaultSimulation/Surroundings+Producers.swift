@@ -18,9 +18,11 @@ extension Surroundings {
         let life = rides[activity].truth.life
         let situation = rides[activity].situation
         let subject = event.detail?.follows.flatMap { script.names.texts.firstIndex(of: $0) }
+        // Where a subject was before anyone followed it, a new owner has no record of.
+        let known = scenario.isForGroup ? nil : subject.flatMap { subjectPositions[$0] }
         let beginning = rides[activity].truth.apply(
             event, nowMilliseconds: now, life: lifeLimitMilliseconds,
-            subjectPosition: subject.flatMap { subjectPositions[$0] }, subject: subject)
+            subjectPosition: known, subject: subject)
         let truth = rides[activity].truth
         if truth.life > max(1, life) { coverage[.restarted, situation] += 1 }
         if truth.life > life {

@@ -26,6 +26,7 @@ struct Referee {
     }
 
     private struct Taken {
+        let sequence: UInt64
         let event: String
         let contentState: ContentState
         let token: PushToken?
@@ -130,7 +131,7 @@ struct Referee {
     mutating func taken(_ request: Request, _ ride: Ride) throws(Broken) {
         let update = request.dispatch.update
         taken[request.activity] = Taken(
-            event: request.payload.event, contentState: request.payload.contentState,
+            sequence: update.sequence, event: request.payload.event, contentState: request.payload.contentState,
             token: update.target.deviceToken, alert: update.alert ?? taken[request.activity]?.alert)
         guard update.kind == .start, !hasLostWrites, let token = update.target.deviceToken else { return }
         if !startsTaken.insert(token).inserted {
@@ -139,6 +140,12 @@ struct Referee {
     }
 
     mutating func answered(_ identifier: UInt64, _ completion: Completion, _ activity: Int) {
+        switch completion.fate {
+        case .refused, .targetGone, .startUnknown:
+            // It was taken, the sender never heard of it, and when asked again the provider said something else.
+            if taken[activity]?.sequence == completion.update.sequence { repeatsAllowed[activity] += 1 }
+        default: break
+        }
         guard newest[activity]?.push == identifier else { return }
         switch completion.fate {
         case .accepted, .refused, .targetGone, .startUnknown: newest[activity]?.isSettled = true
