@@ -61,6 +61,9 @@ extension Lane {
     /// Forgets all of the partition. Answers that are still to come change nothing.
     func drop(_ partition: Int32) {
         let index = shard(of: partition)
+        formerDecisions.add(former: shards[index].decisions)
+        handedOverEvents += shards[index].decisions.pending
+        formerEvictions += shards[index].evictions
         shards[index] = Shard(settings: settings.shard)
         let before = standings[index]
         standings[index] = Standing(partition: partition)

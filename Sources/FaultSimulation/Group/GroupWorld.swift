@@ -195,7 +195,9 @@ struct GroupWorld: JudgedWorld {
         var rounds = 0
         while goesOn, node.isRunning {
             rounds += 1
-            if rounds > 1_000 { throw Broken(.settles, "\(node.name) has something to do again and again, at one instant") }
+            if rounds > 1_000 {
+                throw Broken(.settles, "\(node.name) has something to do again and again, at one instant")
+            }
             goesOn = try send(from: node, moment)
             while node.isRunning, let (identifier, request) = node.member.nextRequest() {
                 goesOn = true

@@ -155,7 +155,7 @@ public final class Member {
     public func epoch(of partition: Int32) -> Epoch { partitions[Int(partition)].epoch }
 
     /// Activities that left memory until their next event.
-    public var evictions: Int { lane.eachShard.reduce(0) { $0 + $1.evictions } }
+    public var evictions: Int { lane.evictions }
 
     /// How far a source is settled and read, in offsets and records.
     public func progress(partition: Int32, source: Int) -> (settled: SettledPosition?, read: SettledPosition?) {

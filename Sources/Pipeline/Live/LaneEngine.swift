@@ -75,6 +75,7 @@ final class LaneEngine {
     /// The accounting so far.
     var decisions: DecisionTotals {
         var totals = DecisionTotals()
+        totals.add(lane.formerDecisions)
         for shard in lane.eachShard { totals.add(shard.decisions) }
         return totals
     }
