@@ -118,16 +118,17 @@ import Testing
         let home = ring.owner(of: keys[0])
         var sent = 0
         var done = 0
+        // A turn after each: some answers have come and others are under way when the next command leaves.
         func feed() {
-            for _ in 0..<50 {
+            for _ in 0..<100 {
                 for key in keys {
                     ring.desk.client.send(.of(["APPEND", key, "\(sent),"]), key: key) { _ in done += 1 }
                 }
                 sent += 1
+                ring.desk.loop.runOnce(timeoutMilliseconds: 0)
             }
-            for _ in 0..<3 { ring.desk.loop.runOnce(timeoutMilliseconds: 1) }
         }
-        for _ in 0..<3 {
+        for _ in 0..<8 {
             feed()
             let target = (home + 1) % 3
             try ring.beginMove(keys[0], to: target)
