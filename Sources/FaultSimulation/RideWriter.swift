@@ -40,7 +40,7 @@ struct RideWriter {
             let isToEnd = !scenario.splitsKinds && random.chance(percent: 70)
             let end =
                 isToEnd
-                ? random.between(now, scenario.recordingMilliseconds)
+                ? random.between(now, max(now, scenario.recordingMilliseconds))
                 : scenario.recordingMilliseconds
             let pace = random.pick([4_000, 6_000, 15_000, 40_000] as [Int64])
             while now < end {

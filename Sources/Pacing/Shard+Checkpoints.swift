@@ -125,7 +125,7 @@ extension Shard {
         for entry in receipt.entries where isSame(entry) {
             let record = record(entry.index)
             if entry.isEviction {
-                if isIdle(entry.index), !record[.isUnsaved] { evict(entry.index) }
+                if leaving.remove(entry.index) != nil, isIdle(entry.index), !record[.isUnsaved] { evict(entry.index) }
                 continue
             }
             // Whoever asked for more numbers now would be told that there are none, and ask again.
@@ -140,10 +140,12 @@ extension Shard {
             if entry.isStartNoted, record.startNote == .wanted { record.startNote = .noted }
             advanceGates(entry.index, moment)
         }
+        leaving.removeAll()
     }
 
     /// The checkpoints are not saved, or nobody knows: they are to be taken again.
     public func notSaved(_ receipt: CheckpointReceipt) {
+        leaving.removeAll()
         for entry in receipt.entries where isSame(entry) && !entry.isEviction { markUnsaved(entry.index) }
         for identifier in receipt.earlyTokens { unsavedEarlyTokens.insert(identifier) }
         awaitsStore = hasUnsaved
@@ -174,6 +176,7 @@ extension Shard {
                 state(index).pointee.latestTimestampMilliseconds, record(index).lastSentAtMilliseconds ?? .min)
             guard newest < quietSinceMilliseconds else { continue }
             take(index, isLast: false, isEviction: true, &writer, &entries, &receipt, moment)
+            leaving.insert(index)
         }
         return (writer.bytes, entries, receipt)
     }
