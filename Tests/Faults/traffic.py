@@ -166,6 +166,7 @@ class Traffic:
         self.client = None
         self.begun = None
         self.waiting = []
+        # By stream: id and key of each entry.
         self.acknowledged = {}
         self.counts = {"events": 0, "poison": 0, "repeated": 0, "refusals": 0, "reconnects": 0}
         self.next_connect = self.next_tokens = 0.0
@@ -234,8 +235,8 @@ class Traffic:
         except Refused:
             self.lose("refusals")
         else:
-            for name, identifier in zip(names, identifiers):
-                self.acknowledged.setdefault(name, []).append(identifier.decode())
+            for name, identifier, (key, _) in zip(names, identifiers, batch):
+                self.acknowledged.setdefault(name, []).append((identifier.decode(), key))
             del self.waiting[: len(batch)]
 
     def lose(self, what):
