@@ -101,8 +101,8 @@ class History:
         self.activity, self.entries, self.final, self.terms = activity, entries, final, terms
         self.counts = collections.Counter()
         self.broken = []
-        # Without what the client was told not to have been processed.
-        self.processed = [one for one in entries if one.get("fate") != "unprocessed"]
+        # Without what the client was told not to have been processed, and what came from a client that had gone and was not read.
+        self.processed = [one for one in entries if one.get("fate") != "unprocessed" and one["status"] != 0]
         self.accepted = [one for one in self.processed if one["status"] == 200]
         self.shown = [one for one in self.accepted if one.get("verdict") in SHOWN]
 
@@ -128,21 +128,34 @@ class History:
         return bool(self.broken)
 
     def refusals(self):
+        end = None
         for entry in self.processed:
-            if entry["status"] != 200 and not entry.get("injected"):
+            if self.is_late(entry):
+                self.counts["late"] += 1
+            elif entry["status"] == 410 and self.is_end_again(entry, end):
+                self.counts["resends"] += entry["sequence"] != end["sequence"]
+            elif entry["status"] != 200 and not entry.get("injected"):
                 self.find("wellFormed", f"was refused: {entry['status']} {entry.get('reason')}", entry)
             if entry.get("warnings"):
                 self.find("wellFormed", f"is odd: {'; '.join(entry['warnings'])}", entry)
+            if entry["status"] == 200 and entry["event"] == "end":
+                end = end or entry
+
+    def is_end_again(self, entry, end):
+        """Its phone is no longer to be had after an end: who had not written that it was told hears so."""
+        if not end or entry["event"] != "end":
+            return False
+        return entry["sequence"] == end["sequence"] or any(self.explains(one, end, entry) for one in self.terms.unclean)
 
     def is_late(self, entry):
-        return self.terms.may_arrive_late and entry.get("verdict") in ("dropped:outdated", "dropped:ended")
+        # 410: its phone has taken off what has ended.
+        is_dropped = entry.get("verdict") in ("dropped:outdated", "dropped:ended") or entry["status"] == 410
+        return self.terms.may_arrive_late and is_dropped
 
     def drops(self):
         for entry in self.accepted:
             verdict = entry.get("verdict")
-            if self.is_late(entry):
-                self.counts["late"] += 1
-            elif verdict not in SHOWN and not (verdict == "dropped:ended" and entry["event"] == "end"):
+            if not self.is_late(entry) and verdict not in SHOWN and not (verdict == "dropped:ended" and entry["event"] == "end"):
                 self.find("shown", f"sequence {entry.get('sequence')} was not shown: {verdict}", entry)
 
     def sequences(self):
@@ -162,7 +175,8 @@ class History:
                     self.find("sequenceKeepsContent", f"sequence {sequence} had another apns-id in {before['number']}", entry)
             else:
                 first[sequence] = entry
-            if sequence < highest and not self.is_late(entry):
+            is_late = self.terms.may_arrive_late and entry.get("verdict") not in SHOWN
+            if sequence < highest and not is_late:
                 self.find("sequenceRises", f"sequence {sequence} came after {highest}", entry)
             highest = max(highest, sequence)
 

@@ -9,8 +9,8 @@ from processes import Child, Trouble, free_port, until
 
 OPERATOR_PASSWORD = "operator-of-the-test"
 MEMBER_USER, MEMBER_PASSWORD = "waypulse", "member-of-the-test"
-# What a member needs, and no more: keys of any name, everything but what rules the server.
-MEMBER_RIGHTS = "~* &* +@all -@admin -@dangerous +role +info"
+# What a member needs, and no more.
+MEMBER_RIGHTS = "~couriers:* ~rides:* +@read +@write +@scripting +@connection -@dangerous +time +info +role"
 
 
 class Refused(Exception):

@@ -3,6 +3,7 @@
 import time
 
 import redis
+from bad_days import bad_days
 from member import LEASE_SECONDS
 from processes import Trouble
 from world import World, past_the_lease
@@ -116,15 +117,13 @@ def failover(world, is_short):
 
 
 def memory_full(world, is_short):
-    """Redis takes no more writes, past the lease, and then does again."""
+    """Redis takes no more events and no checkpoints, past the lease, and then does again. Leases go on, so nothing comes twice."""
     world.start("a", "b")
     world.traffic.begin()
     world.run_to(0.3)
-    world.unclean()
     world.server.run("CONFIG", "SET", "maxmemory", "1mb")
     world.run(past_the_lease() if is_short else 10)
     world.server.run("CONFIG", "SET", "maxmemory", 0)
-    world.unclean()
 
 
 def outage(world, is_short):
@@ -155,6 +154,7 @@ SCENARIOS = {
     "failover": (failover, 18, 40),
     "memory-full": (memory_full, 16, 40),
     "outage": (outage, 26, 140),
+    "bad-days": (bad_days, 14, 40),
 }
 
 

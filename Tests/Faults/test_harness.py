@@ -122,7 +122,7 @@ class Servers(Folder):
             client("XADD", "rides:{0}", "*", "event", "{}")
             client("EVAL", "return redis.call('TIME')", 0)
             self.assertEqual(client("ROLE")[0], b"master")
-            for words in (("FLUSHALL",), ("CONFIG", "GET", "*"), ("SHUTDOWN",), ("ACL", "LIST")):
+            for words in (("FLUSHALL",), ("CONFIG", "GET", "*"), ("SHUTDOWN",), ("ACL", "LIST"), ("GET", "another")):
                 with self.subTest(words), self.assertRaisesRegex(redis.Refused, "NOPERM"):
                     client(*words)
 
@@ -181,7 +181,7 @@ class WithoutFaults(unittest.TestCase):
     """The judge before the real program, which reads what was published as a recording."""
 
     def test_a_recording_that_was_run_breaks_no_promise(self):
-        with World(Options(PROGRAM, SMALL)) as world:
+        with World(Options(PROGRAM, shape=SMALL)) as world:
             # No phone reports tokens to a recording.
             world.traffic.tokens_url = None
             world.traffic.begin()
@@ -217,7 +217,7 @@ class Interruption(Folder):
         code = (
             "import sys, time; sys.path.insert(0, sys.argv[1])\n"
             "from world import *; from processes import signals_end_it\n"
-            "with signals_end_it(), World(Options(sys.argv[2], Shape(seconds=5))) as world:\n"
+            "with signals_end_it(), World(Options(sys.argv[2], shape=Shape(seconds=5))) as world:\n"
             "    print(world.server.child.pid, world.simulator.child.pid, flush=True)\n"
             "    time.sleep(600)"
         )

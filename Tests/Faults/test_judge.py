@@ -172,6 +172,20 @@ class Judge(unittest.TestCase):
         self.assertEqual(found(story, may_arrive_late=True), [])
         self.assertIn("shown", found(story))
 
+    def test_a_frozen_process_may_send_late_to_a_phone_that_has_taken_the_ended_one_off(self):
+        story = told().push(9, 5, content=content(2), status=410, reason="Unregistered", verdict=None)
+        self.assertEqual(found(story, may_arrive_late=True), [])
+        self.assertIn("wellFormed", found(story))
+
+    def test_an_end_again_finds_its_phone_gone_after_a_kill_alone(self):
+        story = told().push(11, 70, kind="end", content=content(3), status=410, reason="Unregistered", verdict=None)
+        finding = judge(story.entries, fold(RIDE), Terms(unclean=[(BEGIN + 8) * 1_000]))
+        self.assertEqual((finding.broken, finding.counts["resends"]), ([], 1))
+        self.assertEqual(found(story), ["wellFormed"])
+
+    def test_what_came_from_a_client_that_had_gone_and_was_not_read_tells_nothing(self):
+        self.assertEqual(found(spoilt(3, status=0, fate="lost", verdict=None)), ["end"])
+
     def test_an_activity_started_by_a_push_goes_on_under_the_token_that_its_phone_reports(self):
         story = started()
         self.assertEqual(found(story, started_by_push()), [])

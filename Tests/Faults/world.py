@@ -22,6 +22,8 @@ LATENCY_MILLISECONDS = 40
 @dataclass
 class Options:
     program: Path
+    # What is a member; None for the program itself.
+    member: Path | None = None
     shape: Shape = field(default_factory=Shape)
     # How long the last words of all may take after the traffic and the fault are over.
     patience_seconds: float = 60
@@ -74,7 +76,7 @@ class World:
     # Members
 
     def member(self, name, **settings):
-        member = Member(self.options.program, self.folder, name, self.simulator.apps, self.url, self.shape, **settings)
+        member = Member(self.options.member or self.options.program, self.folder, name, self.simulator.apps, self.url, self.shape, **settings)
         self.members.append(member)
         return member
 
