@@ -186,7 +186,7 @@ class Naive:
 
     def take_leases(self):
         for number in range(self.partitions):
-            key = f"naive:{number}"
+            key = f"couriers:naive:{number}"
             if self.client("SET", key, self.name, "NX", "PX", 2_000):
                 self.owned[number] = (self.client("GET", key + ":cursor") or b"0-0").decode()
             elif number in self.owned:

@@ -132,12 +132,12 @@ def environment(**more):
 
 @contextlib.contextmanager
 def signals_end_it():
-    """SIGTERM and SIGHUP end the test as Ctrl-C does: by an exception, so that everything started is ended."""
+    """Ctrl-C, SIGTERM and SIGHUP end the test by an exception, so that everything that was started is ended."""
 
     def leave(number, _):
         raise KeyboardInterrupt(signal.Signals(number).name)
 
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, leave) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

@@ -29,6 +29,11 @@ class Simulator:
         with urllib.request.urlopen(self.control + "/faults", json.dumps(faults).encode(), timeout=20) as answer:
             return json.load(answer)
 
+    def entries(self):
+        """The whole journal as it stands now; the file may be a moment behind."""
+        with urllib.request.urlopen(self.control + "/journal", timeout=60) as answer:
+            return [json.loads(line) for line in answer.read().splitlines()]
+
     def refuse(self, status=503, reason="ServiceUnavailable"):
         self.change(errors=[{"status": status, "reason": reason, "share": 1}])
 

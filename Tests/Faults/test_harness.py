@@ -4,7 +4,10 @@ usage: test_harness.py [PROGRAM]      (default: .build/release/waypulse)
 """
 
 import contextlib
+import io
 import json
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +19,7 @@ import redis
 from judge import Terms, judge
 from member import PACING, TYPES, configuration
 from processes import Child, Trouble, environment, free_port, until
+from scenarios import perform
 from traffic import Shape, Traffic, partition, plan, published, stream
 from truth import fold
 from world import Options, World
@@ -203,13 +207,39 @@ class WithoutFaults(unittest.TestCase):
             words = [PROGRAM, "run", "--config", config, recording]
             done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)
-            finding = judge(world.simulator.journal.read(), truth, Terms())
+            finding = judge(world.simulator.entries(), truth, Terms())
         started_by_push = {name for name, final in truth.finals.items() if final.started_by_push}
         # Without their tokens these hear no more than their start.
         broken = [str(one) for one in finding.broken if one.activity not in started_by_push]
         self.assertEqual(broken, [])
         self.assertGreater(finding.counts["pushes"], SMALL.activities)
         self.assertEqual((finding.counts["resends"], finding.counts["late"]), (0, 0))
+
+
+class FoundOut(unittest.TestCase):
+    """A member that keeps no checkpoint and knows no fence is well on a calm day, and only then."""
+
+    def broken(self, scenario, seconds=10):
+        shape = Shape(activities=60, events_per_second=120, seconds=seconds)
+        options = Options(PROGRAM, Path(__file__).with_name("naive_member.py"), shape, patience_seconds=20 if scenario == "calm" else 2)
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            finding = perform(scenario, options, is_short=True)
+        if place := re.search(r"are in (\S+)", told.getvalue()):
+            shutil.rmtree(place[1])
+        self.assertGreater(finding.counts["pushes"], shape.activities, "it worked at all")
+        return {one.promise for one in finding.broken}
+
+    def test_a_calm_day_passes(self):
+        self.assertEqual(self.broken("calm", 6), set())
+
+    def test_a_kill_is_seen_to_lose_final_states_and_ends(self):
+        self.assertLessEqual({"finalState", "end"}, self.broken("kill"))
+
+    def test_a_freeze_is_seen_to_give_a_number_to_two_contents(self):
+        self.assertLessEqual({"sequenceKeepsContent"}, self.broken("freeze"))
+
+    def test_a_stop_is_seen_to_lose_final_states_and_ends(self):
+        self.assertLessEqual({"finalState", "end"}, self.broken("stop"))
 
 
 class Interruption(Folder):

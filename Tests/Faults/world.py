@@ -123,7 +123,7 @@ class World:
             self.run(0.5)
             truth = self.truth()
         self.stop_all()
-        finding = judge(self.simulator.journal.read(), truth, self.terms)
+        finding = judge(self.simulator.entries(), truth, self.terms)
         finding.counts |= {
             "events": self.traffic.counts["events"], "unclean": len(self.terms.unclean),
             "mebibytes": max((one.most_resident_bytes for one in self.members), default=0) >> 20, **self.notes,
