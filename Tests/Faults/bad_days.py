@@ -119,7 +119,7 @@ def unusable_entries(world, run, good):
     world.until(lambda: world.traffic.is_done, world.shape.seconds + 30, "the end of the traffic")
     # The truth is read before anything is taken away.
     world.truth()
-    world.until(lambda: at_the_end(world, run), 60, lambda: f"the end of all streams: {cursors(world, run)}")
+    world.until(lambda: not world.unsettled(), 60, lambda: f"the end of all streams: {world.unsettled()}")
     if good.stop(world.pump) != 0:
         raise Trouble(f"a ended with {good.child.process.returncode} after SIGTERM")
     for number in range(world.shape.partitions):
@@ -128,20 +128,5 @@ def unusable_entries(world, run, good):
             run("XADD", name, "*", "other", "field")
         run("XTRIM", name, "MAXLEN", 2)
     good.start().running(world.pump)
-    world.until(lambda: at_the_end(world, run), 60, lambda: f"the end of all streams: {cursors(world, run)}")
+    world.until(lambda: not world.unsettled(), 60, lambda: f"the end of all streams: {world.unsettled()}")
     world.until(lambda: "trim" in good.child.text(), 20, "a word about what was trimmed")
-
-
-def cursors(world, run):
-    """By stream: the settled position, and the last entry's id."""
-    found = {}
-    for number in range(world.shape.partitions):
-        name = stream(world.shape.topic, number)
-        settled = run("HGET", f"couriers:{{{number}}}:cursor", world.shape.topic) or b"0-0 0"
-        last = run("XREVRANGE", name, "+", "-", "COUNT", 1)
-        found[name] = (settled.decode().split()[0], last[0][0].decode() if last else "0-0")
-    return found
-
-
-def at_the_end(world, run):
-    return all(tuple(map(int, settled.split("-"))) >= tuple(map(int, last.split("-"))) for settled, last in cursors(world, run).values())

@@ -23,6 +23,7 @@ PROMISES = {
     "shown": "a phone drops nothing that was sent to it",
     "cadence": "no window holds more than the cadence allows",
     "resend": "an update repeats the one before it once after a kill, if that was in flight, and never otherwise",
+    "settled": "what is told is settled: the positions in Redis reach the ends of the streams",
     "wellFormed": "the provider refuses nothing but by order of the test",
 }
 
@@ -71,7 +72,8 @@ class Finding:
     counts: dict
 
 
-def judge(entries, truth, terms):
+def judge(entries, truth, terms, unsettled=()):
+    """`unsettled` names streams whose settled position did not reach their end, each with what was found."""
     histories = {name: [] for name in truth.finals}
     for entry in entries:
         histories.setdefault(truth.activity(entry), []).append(entry)
@@ -81,9 +83,23 @@ def judge(entries, truth, terms):
         one = History(name, history, truth.finals.get(name), terms)
         broken += one.judge()
         counts.update(one.counts)
+    # What waits for a token that will never be reported may hold its events.
+    if not counts["unstarted"]:
+        broken += [Broken("settled", name, text) for name, text in unsettled]
     # Each is stated even where there is none.
     names = ("activities", "requests", "pushes", "retries", "resends", "late", "ends", "starts", "unstarted", "excused")
-    return Finding(broken, {name: counts[name] for name in names})
+    return Finding(broken, {name: counts[name] for name in names} | {"slowestEnd": slowest_end(histories, truth)})
+
+
+def slowest_end(histories, truth):
+    """Milliseconds from the event to the arrival at the provider, for the end that waited longest; ends wait for no gate."""
+    waits = [0]
+    for name, final in truth.finals.items():
+        arrival = next((one["realAt"] for one in histories[name] if one["status"] == 200 and one["event"] == "end"), None)
+        # A token takes its time to be reported.
+        if final.ended_at and arrival and not final.started_by_push:
+            waits.append(arrival - final.ended_at * 1_000)
+    return round(max(waits))
 
 
 def is_told(entries, truth, terms):
@@ -316,7 +332,7 @@ class History:
         if final.started_by_push and not any(one["event"] == "start" for one in self.accepted):
             # An attempt whose outcome nobody knows is not repeated: a second card would be worse than none.
             self.counts["unstarted"] += 1
-            if not terms.unclean:
+            if not terms.unclean and not terms.may_arrive_late:
                 self.find("finalState", "its start never came")
             return
         last = self.shown[-1] if self.shown else None

@@ -100,7 +100,7 @@ class Judge(unittest.TestCase):
             "resend": (repeated(), RIDE),
             "wellFormed": (spoilt(0, status=400, reason="BadTopic", verdict=None), RIDE),
         }
-        self.assertEqual(set(cases), set(PROMISES))
+        self.assertEqual(set(cases) | {"settled"}, set(PROMISES))
         for promise, (story, events) in cases.items():
             with self.subTest(promise):
                 self.assertIn(promise, found(story, events))
@@ -198,6 +198,14 @@ class Judge(unittest.TestCase):
     def test_what_redis_lost_is_excused_and_counted(self):
         finding = judge(without_end(told()).entries, fold(RIDE), Terms(excused=frozenset(["order"])))
         self.assertEqual((finding.broken, finding.counts["excused"]), ([], 1))
+
+    def test_a_settled_position_that_stays_behind_is_found(self):
+        behind = [("rides:{3}", "settled up to 1-0 1, the last is 2-0")]
+        broken = judge(told().entries, fold(RIDE), Terms(), behind).broken
+        self.assertEqual([(one.promise, one.activity) for one in broken], [("settled", "rides:{3}")])
+
+    def test_it_tells_how_long_the_slowest_end_waited(self):
+        self.assertEqual(judge(told().entries, fold(RIDE), Terms()).counts["slowestEnd"], 100)
 
     def test_a_bucket_bounds_what_may_come_in_any_window(self):
         events = hurrying(kind="Paced")

@@ -18,7 +18,8 @@ class Final:
     follows: str | None = None
     # Unix seconds of the last event with an alert that has to sound.
     last_alert: float | None = None
-    events: int = 0
+    # Unix seconds of its end.
+    ended_at: float | None = None
 
 
 @dataclass
@@ -59,7 +60,7 @@ def fold(bodies):
 
 
 def start(truth, event, followers, positions):
-    final = Final(event["activityId"], event["attributesType"], content=dict(event["contentState"]), events=1)
+    final = Final(event["activityId"], event["attributesType"], content=dict(event["contentState"]))
     final.started_by_push = "startToken" in event
     if not final.started_by_push:
         final.begun_with = dict(final.content)
@@ -78,10 +79,10 @@ def change(truth, final, event):
         truth.activity_by_token[fingerprint(event["token"])] = final.activity
     if final.has_ended:
         return
-    final.events += 1
     final.content |= event.get("contentState", {})
     if event["type"] == "position":
         final.position = (event["latitude"], event["longitude"])
     if "alert" in event:
         final.last_alert = event["timestamp"]
-    final.has_ended = event["type"] == "activity.ended"
+    if event["type"] == "activity.ended":
+        final.has_ended, final.ended_at = True, event["timestamp"]

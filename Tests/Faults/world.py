@@ -12,7 +12,7 @@ from judge import Terms, is_told, judge
 from member import LEASE_SECONDS, Member
 from processes import Trouble, until
 from simulator import Simulator
-from traffic import Shape, Traffic, published
+from traffic import Shape, Traffic, published, stream
 from truth import fold
 
 # What an answer of the provider takes, so that at any moment some are under way.
@@ -122,8 +122,12 @@ class World:
             # Phones whose activity was started late still report their tokens.
             self.run(0.5)
             truth = self.truth()
+        unsettled = self.unsettled()
+        while unsettled and time.monotonic() < end:
+            self.run(0.5)
+            unsettled = self.unsettled()
         self.stop_all()
-        finding = judge(self.simulator.entries(), truth, self.terms)
+        finding = judge(self.simulator.entries(), truth, self.terms, unsettled)
         finding.counts |= {
             "events": self.traffic.counts["events"], "unclean": len(self.terms.unclean),
             "mebibytes": max((one.most_resident_bytes for one in self.members), default=0) >> 20, **self.notes,
@@ -142,6 +146,21 @@ class World:
         self.excuse_what_redis_lost({(name, identifier) for name, identifier, _ in found})
         return self.read_truth
 
+    def unsettled(self):
+        """By stream: the settled position, where it is not at the end."""
+        if self.options.member:
+            # It keeps none.
+            return []
+        found = []
+        with self.master().client() as client:
+            for number in range(self.shape.partitions):
+                name = stream(self.shape.topic, number)
+                settled = client("HGET", f"couriers:{{{number}}}:cursor", self.shape.topic) or b"0-0 0"
+                last = client("XREVRANGE", name, "+", "-", "COUNT", 1)
+                if last and as_numbers(settled.split()[0]) < as_numbers(last[0][0]):
+                    found.append((name, f"settled up to {settled.decode()}, the last is {last[0][0].decode()}"))
+        return found
+
     def excuse_what_redis_lost(self, found):
         """An entry that Redis acknowledged and then lost itself, as a master may that had not replicated it yet."""
         acknowledged = self.traffic.acknowledged.items()
@@ -158,6 +177,10 @@ class World:
                 status = member.stop(self.pump)
                 if status != 0:
                     raise Trouble(f"{member.name} ended with {status} after SIGTERM: {member.child.text()[-2_000:]}")
+
+
+def as_numbers(identifier):
+    return tuple(map(int, identifier.split(b"-")))
 
 
 def past_the_lease():
