@@ -13,7 +13,10 @@ let package = Package(
         systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
         systemLibrary("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
         systemLibrary("CZstd", pkgConfig: "libzstd", debian: "libzstd-dev"),
+        systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+        // Without its pkg-config file, whose flags the package manager refuses; it lies where compilers look.
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CMemory"),
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
@@ -25,25 +28,29 @@ let package = Package(
         + module("Pacing", imports: ["Telemetry", "CMemory"])
         + module("LiveActivities", imports: ["Telemetry"])
         + module("Flow", imports: ["Pacing", "LiveActivities", "Telemetry"])
-        + module("HTTP2", imports: ["CNghttp2", "COpenSSL", "CLinux", "Instruments"])
+        + module("Sockets", imports: ["COpenSSL", "CLinux"])
+        + module("HTTP2", imports: ["Sockets", "CNghttp2", "CLinux"], tests: ["COpenSSL"])
+        + module("RedisClient", imports: ["Sockets", "CHiredis", "CLinux", "Instruments"], tests: ["RedisFixture"])
         + module(
             "Delivery",
             imports: [
-                "HTTP2", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration", "Instruments",
+                "HTTP2", "Sockets", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration",
+                "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
-        + module("Streams", imports: ["CZstd", "Flow", "Telemetry", "Configuration", "Instruments"])
+        + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Delivery", "HTTP2", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
+                "Streams", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
+                "Configuration",
                 "Instruments", "CLinux",
             ], tests: ["PushSimulator"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",
             imports: [
-                "HTTP2", "HTTP1", "COpenSSL", "CLinux", "LiveActivities", "Telemetry", "Instruments",
+                "HTTP2", "Sockets", "HTTP1", "COpenSSL", "CLinux", "LiveActivities", "Telemetry", "Instruments",
             ])
         + module("FaultSimulation", imports: ["Flow", "LiveActivities", "Pacing", "Telemetry"])
         + [
@@ -51,11 +58,14 @@ let package = Package(
                 name: "waypulse",
                 dependencies: [
                     "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2",
+                    "Sockets",
                     "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
         ]
+        // For tests alone: servers of their own.
+        + [.target(name: "RedisFixture", dependencies: ["Sockets", "CLinux"], path: "Tests/RedisFixture")]
         // Measures the rest; no part of what is shipped.
         + [
             .target(name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -63,6 +73,7 @@ let package = Package(
                 name: "waypulse-bench",
                 dependencies: [
                     "CBenchmarks", "COpenSSL", "CLinux", "PushSimulator", "Pipeline", "Streams", "Delivery", "HTTP2",
+                    "Sockets",
                     "Flow",
                     "LiveActivities", "Pacing", "Telemetry", "Instruments",
                 ],
@@ -81,7 +92,7 @@ func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.De
     [
         .target(
             name: name, dependencies: imports, exclude: ["README.md"],
-            swiftSettings: ["Pacing", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
+            swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,
             swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),

@@ -34,7 +34,7 @@ extension Configuration {
         let isEmpty = value == "[]" || value == "{}"
         return YamlWriter.Line(
             value: isEmpty ? declaration.kind.example : value ?? declaration.kind.example,
-            isExample: value == nil,
+            isExample: value == nil || isEmpty,
             above: [declaration.text, declaration.kind.note].compactMap { $0 }.joined(separator: " "), beside: nil)
     }
 }

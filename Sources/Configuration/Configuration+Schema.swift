@@ -77,10 +77,11 @@ extension Kind {
                     ])
                 )
             ]
-        case .list:
+        case .redis: Self.string(RedisURL.pattern)
+        case .list(let rule):
             [
                 ("type", .array([.string("array"), .string("null")])),
-                ("items", .object([("type", .string("string"))])),
+                ("items", .object(Self.string(rule.pattern))),
                 ("uniqueItems", .bool(true)),
             ]
         case .numbers(let range):

@@ -26,6 +26,9 @@ extension Kind {
                 throw Refusal(problem: "\"\(text)\" is not host:port", remedy: remedy)
             }
             return .text(text)
+        case .redis:
+            _ = try RedisURL(parsing: text)
+            return .text(text)
         case .speed: return try Self.speed(text)
         case .list, .numbers, .names, .schema: preconditionFailure("\(says) is no single word")
         }

@@ -13,6 +13,7 @@ extension Kind {
         case .address(let orOff): "host:port" + (orOff ? ", or off" : "")
         case .speed: "1x, 20x or max"
         case .list: "a list of names"
+        case .redis: "the address of a Redis, such as redis://host:6379"
         case .numbers: "a mapping of field paths to numbers"
         case .names(_, let values, let orOff):
             (values.map { "a mapping of field paths to " + $0.joined(separator: ", ") }
@@ -76,15 +77,16 @@ extension Kind {
         case .flag: "true"
         case .integer(let range): String(range.lowerBound)
         case .number(let range, _): Quantity.text(number: range.lowerBound)
-        case .duration: "15s"
+        case .duration: "5s"
         case .size: "64KiB"
         case .choice(let words): words[0]
         case .text(let rule): rule.example
         case .path: "path/to/file"
-        case .secretFile: "secrets/AuthKey_A1B2C3D4E5.p8"
+        case .secretFile: "path/to/secret"
         case .address: "127.0.0.1:9464"
         case .speed: "1x"
-        case .list: "[note]"
+        case .list(let rule): "[\(rule.example)]"
+        case .redis: "redis://localhost:6379"
         case .numbers: "{etaTimestamp: 60}"
         case .names(let keys, let values, _): "{\(keys?.first ?? "etaTimestamp"): \(values?.first ?? "field")}"
         case .schema: "schemas/content-state.json"

@@ -16,7 +16,9 @@ enum Kind: Sendable {
     case secretFile
     case address(orOff: Bool)
     case speed
-    case list
+    case list(of: TextRule)
+    /// Where a Redis is, without its password.
+    case redis
     case numbers(each: ClosedRange<Double>)
     /// A mapping from fixed or free keys to field paths or to one of a set of words.
     case names(keys: [String]?, values: [String]?, orOff: Bool)
@@ -31,6 +33,26 @@ struct TextRule: Sendable {
     let accepts: @Sendable (String) -> Bool
 
     static let any = TextRule(says: "text", pattern: "^.+$", example: "orderId") { !$0.isEmpty }
+
+    /// A topic, a group, a member: a part of keys in Redis, where braces choose the node of a cluster, and of lists, where
+    /// blanks and commas separate.
+    static let name = TextRule(
+        says: "a name of at most 200 letters, digits and . _ : / -", pattern: "^[A-Za-z0-9._:/-]{1,200}$",
+        example: "rides"
+    ) {
+        1...200 ~= $0.utf8.count && $0.utf8.allSatisfy { isLetterOrDigit($0) || "._:/-".utf8.contains($0) }
+    }
+
+    /// A name as above, of a process.
+    static let member = TextRule(says: name.says, pattern: name.pattern, example: "node-1", accepts: name.accepts)
+
+    /// A field of an entry. Any bytes would do for Redis; what people can type and see is enough.
+    static let entryField = TextRule(
+        says: "a field's name of at most 200 printable characters without blanks", pattern: "^[!-~]{1,200}$",
+        example: "event"
+    ) {
+        1...200 ~= $0.utf8.count && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
 
     /// Apple's team and key ids.
     static let appleId = TextRule(

@@ -49,6 +49,15 @@ extension Option where Value == Int64 {
 }
 
 extension Option where Value == Int64? {
+    /// Read in milliseconds; nil where nobody set it.
+    static func optionalDuration(
+        _ key: String, in range: ClosedRange<Int64>, scope: Scope = .process, _ text: String
+    ) -> Self {
+        Self(key, .duration(range), standard: nil, scope: scope, text) {
+            if case .milliseconds(let value) = $0 { .some(value) } else { .some(nil) }
+        }
+    }
+
     /// Read in milliseconds; nil is `off`.
     static func durationOrOff(
         _ key: String, standard: String, in range: ClosedRange<Int64>, scope: Scope = .process, _ text: String
@@ -106,6 +115,25 @@ extension Option where Value == Address? {
     }
 }
 
+extension Option where Value == RedisURL? {
+    static func redis(_ key: String, _ text: String) -> Self {
+        Self(key, .redis, standard: nil, text) {
+            if case .text(let value) = $0 { .some(try? RedisURL(parsing: value)) } else { .some(nil) }
+        }
+    }
+}
+
+extension Option where Value == Int? {
+    /// nil where nobody set it.
+    static func optional(
+        _ key: String, in range: ClosedRange<Int64>, scope: Scope = .process, _ text: String
+    ) -> Self {
+        Self(key, .integer(range), standard: nil, scope: scope, text) {
+            if case .integer(let value) = $0 { .some(Int(value)) } else { .some(nil) }
+        }
+    }
+}
+
 extension Option where Value == Double? {
     /// A factor of the recording's clock; nil is `max`.
     static func speed(_ key: String, standard: String, _ text: String) -> Self {
@@ -120,8 +148,10 @@ extension Option where Value == Double? {
 }
 
 extension Option where Value == [String] {
-    static func list(_ key: String, standard: String, scope: Scope, _ text: String) -> Self {
-        Self(key, .list, standard: standard, scope: scope, text) {
+    static func list(
+        _ key: String, standard: String, of rule: TextRule = .fieldPath, scope: Scope, _ text: String
+    ) -> Self {
+        Self(key, .list(of: rule), standard: standard, scope: scope, text) {
             if case .list(let value) = $0 { value } else { nil }
         }
     }

@@ -5,11 +5,13 @@ public enum Options {
     public static let app = AppGroup()
     public static let delivery = DeliveryGroup()
     public static let source = SourceGroup()
+    public static let redis = RedisGroup()
+    public static let storage = StorageGroup()
     public static let process = ProcessGroup()
 
     /// All declarations. The groups are read by reflection, so that no second list can fall behind the first.
     public static let all: [Declaration] = {
-        let groups: [Any] = [source, app, pacing, attributesType, delivery, process]
+        let groups: [Any] = [source, redis, storage, app, pacing, attributesType, delivery, process]
         let declared = groups.flatMap {
             Mirror(reflecting: $0).children.compactMap { ($0.value as? Declared)?.declaration }
         }

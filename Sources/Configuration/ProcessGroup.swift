@@ -1,17 +1,9 @@
-/// Where events come from.
-public struct SourceGroup: Sendable {
-    public let recording = Option.optional(
-        "source.recording", .path, "A recording to read, JSON lines, .zst or not; - is standard input.")
-    public let speed = Option.speed(
-        "source.speed", standard: "1x",
-        "How fast the recording's clock runs: a factor such as 1x or 20x, or max for as fast as answers come.")
-}
-
 /// The process itself: ending, metrics, log, dead letters.
 public struct ProcessGroup: Sendable {
-    public let drainTimeout = Option.duration(
-        "drainTimeout", standard: "10s", in: 0...Bounds.hour,
-        "How long a stop waits for requests in flight.")
+    public let drainTimeout = Option.optionalDuration(
+        "drainTimeout", in: 0...Bounds.hour,
+        "How long a stop waits for requests in flight. Unset is 10s; with streams it is three fifths of source.redis.lease "
+            + "where that is less, as they may have another owner soon after.")
     public let metricsListen = Option.addressOrOff(
         "metrics.listen", standard: "127.0.0.1:9464", "Where /metrics is served in Prometheus text; off serves none.")
     public let logLevel = Option.choice(

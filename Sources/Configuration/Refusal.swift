@@ -1,5 +1,5 @@
 /// Why a text is not a value, and what to write instead.
-struct Refusal: Error, Equatable {
-    let problem: String
-    let remedy: String?
+public struct Refusal: Error, Equatable, Sendable {
+    public let problem: String
+    public let remedy: String?
 }

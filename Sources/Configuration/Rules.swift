@@ -7,20 +7,35 @@ enum Rules {
         ceiling, intervalBeforeStale, lifeOnPhone, lifeRemembered, positionFieldsDiffer, sequenceFieldIsOwn,
     ]
 
-    static let process: [Rule] = [
-        .duration(
-            Options.delivery.reconnectDelay, .atMost, Options.delivery.reconnectDelayMax,
-            because: "the first pause would exceed the longest"),
-        .duration(
-            Options.delivery.connectTimeout, .atMost, Options.delivery.requestTimeout, isWarning: true,
-            because: "a request gives up while its connection still opens"),
-        .duration(
-            Options.delivery.pingAfter, .below, Options.delivery.requestTimeout, isWarning: true,
-            because: "requests give up before a dead connection is noticed"),
-        .duration(
-            Options.delivery.requestTimeout, .atMost, Options.process.drainTimeout, isWarning: true,
-            because: "a stop may cut off requests that are still in time"),
-    ]
+    static let process: [Rule] =
+        streams + [
+            .duration(
+                Options.delivery.reconnectDelay, .atMost, Options.delivery.reconnectDelayMax,
+                because: "the first pause would exceed the longest"),
+            .duration(
+                Options.delivery.connectTimeout, .atMost, Options.delivery.requestTimeout, isWarning: true,
+                because: "a request gives up while its connection still opens"),
+            .duration(
+                Options.delivery.pingAfter, .below, Options.delivery.requestTimeout, isWarning: true,
+                because: "requests give up before a dead connection is noticed"),
+            drainForRequests,
+        ]
+
+    /// Streams are handed over within their lease, whatever requests would take; the next owner sends again what was cut off.
+    private static let drainForRequests = Rule(
+        isWarning: true, about: [Options.delivery.requestTimeout.declaration, Options.process.drainTimeout.declaration]
+    ) { configuration, _ in
+        let (request, drain) = (
+            configuration[Options.delivery.requestTimeout], configuration.drainTimeoutMilliseconds
+        )
+        guard configuration[Options.redis.url] == nil, request > drain else { return nil }
+        let why = "a stop may cut off requests that are still in time"
+        let (requestText, drainText) = (Quantity.text(milliseconds: request), Quantity.text(milliseconds: drain))
+        return Rule.Broken(says: [
+            ("is longer than drainTimeout (\(drainText)): \(why)", "choose at most \(drainText)"),
+            ("is shorter than delivery.requestTimeout (\(requestText)): \(why)", "choose at least \(requestText)"),
+        ])
+    }
 
     /// A ceiling that nobody set has no effect below a wide deadband, which alone is legal.
     private static let ceiling = Rule(

@@ -28,8 +28,33 @@ extension Configuration {
     ///
     /// - Throws: a fault at the option's origin where the file cannot be read, is empty or is larger than 64 KiB.
     public func secret(_ option: Option<String>, app id: String) throws(ConfigurationFault) -> Secret {
-        let path = self[option, app: id]
-        let key = SettingKey(option.declaration, below: id)
+        Secret(try content(of: self[option, app: id], SettingKey(option.declaration, below: id)))
+    }
+
+    /// The content of the file that a secret option names, nil where none is named.
+    ///
+    /// - Throws: as for an app's.
+    public func secret(_ option: Option<String?>) throws(ConfigurationFault) -> Secret? {
+        guard let path = self[option] else { return nil }
+        return Secret(try content(of: path, SettingKey(option.declaration, below: nil)))
+    }
+
+    /// The same for a password: without the line break that editors and `echo` put behind it.
+    public func password(_ option: Option<String?>) throws(ConfigurationFault) -> Secret? {
+        guard let path = self[option] else { return nil }
+        let key = SettingKey(option.declaration, below: nil)
+        var bytes = try content(of: path, key)
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty, !bytes.contains(where: { $0 < 0x20 }) else {
+            throw ConfigurationFault(
+                settings[key]?.origin ?? .standard, key: key.path, "\(path) holds no password of one line",
+                "write the password into it and nothing else")
+        }
+        return Secret(bytes)
+    }
+
+    private func content(of path: String, _ key: SettingKey) throws(ConfigurationFault) -> [UInt8] {
         let origin = settings[key]?.origin ?? .standard
         let limit = 64 << 10
         do throws(UnreadableFile) {
@@ -37,7 +62,7 @@ extension Configuration {
             guard !content.isEmpty, content.count <= limit else {
                 throw UnreadableFile(problem: content.isEmpty ? "it is empty" : "it is larger than 64 KiB")
             }
-            return Secret(content)
+            return content
         } catch {
             throw ConfigurationFault(
                 origin, key: key.path, "\(path) cannot be used: \(error.problem)", "check the path and its permissions")

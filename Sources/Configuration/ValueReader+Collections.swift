@@ -1,5 +1,5 @@
 extension ValueReader {
-    mutating func list(_ node: Node) -> OptionValue? {
+    mutating func list(_ node: Node, of rule: TextRule) -> OptionValue? {
         if node.isNull { return .list([]) }
         guard case .sequence(let items) = node.content else {
             let problem = "is \(node.says), expected a list"
@@ -7,9 +7,8 @@ extension ValueReader {
         }
         var words: [String] = []
         for item in items {
-            guard case .scalar(let word, _) = item.content, TextRule.fieldPath.accepts(word) else {
-                note(
-                    item.mark, Refusal(problem: "holds \(item.says), expected \(TextRule.fieldPath.says)", remedy: nil))
+            guard case .scalar(let word, _) = item.content, rule.accepts(word) else {
+                note(item.mark, Refusal(problem: "holds \(item.says), expected \(rule.says)", remedy: nil))
                 continue
             }
             guard !words.contains(word) else {

@@ -15,7 +15,7 @@ struct ValueReader {
             return note(node.mark, Refusal(problem: "has no value", remedy: "write one, or leave it out"))
         }
         switch kind {
-        case .list: return list(node)
+        case .list(let rule): return list(node, of: rule)
         case .numbers(let range): return numbers(node, range)
         case .names(let keys, let values, let orOff): return names(node, keys: keys, values: values, orOff: orOff)
         case .schema: return schema(node)

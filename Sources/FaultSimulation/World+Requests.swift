@@ -210,6 +210,8 @@ extension World {
             rides[activity].waitsForRetry = true
         case .startUnknown, .unsent:
             rides[activity].isHeld = true
+        case .orphaned:
+            throw Broken(.creditsComeBack, "a lane that owns its partitions for ever calls an answer orphaned")
         }
         if case .unsent = completion.fate, update.attempt > 1 { rides[activity].waitsForRetry = true }
     }

@@ -17,13 +17,18 @@ public final class Dispatch: Sendable {
     public let shed: [FieldPath]
     /// Cache lines of an object that completing it reads first.
     static let linesRead = 6
+    public let partition: Int32
+    /// Of the partition's owner: the push may leave only while nobody has a higher one.
+    public let epoch: Epoch
     let shard: Int
+    /// Tells a shard from those that stood in its place before.
+    let incarnation: UInt32
     let permit: Breaker.Permit
     let tries: Tries
 
     init(
         identifier: UInt64, link: Int, pool: Int, update: Update, headers: PushHeaders?, shed: [FieldPath], shard: Int,
-        permit: Breaker.Permit, tries: Tries
+        standing: Standing, permit: Breaker.Permit, tries: Tries
     ) {
         self.identifier = identifier
         self.link = link
@@ -32,6 +37,9 @@ public final class Dispatch: Sendable {
         self.headers = headers
         self.shed = shed
         self.shard = shard
+        partition = standing.partition
+        epoch = standing.epoch
+        incarnation = standing.incarnation
         self.permit = permit
         self.tries = tries
     }
@@ -50,6 +58,8 @@ public enum DispatchOutcome: Sendable {
 public struct Completion: Sendable {
     public enum Fate: Equatable, Sendable {
         case accepted
+        /// The partition has gone to another owner meanwhile, who will not hear of it.
+        case orphaned
         case refused
         case targetGone
         /// Held, and tried again no sooner than after this time.

@@ -13,10 +13,12 @@ extension Lane {
         guard let flight = inFlight.remove(identifier) else { return nil }
         hasNews = true
         pools[flight.pool].release(link: flight.link)
+        let isOrphan = standings[flight.shard].incarnation != flight.incarnation
+        if !isOrphan { standings[flight.shard].inFlight -= 1 }
         switch outcome {
         case .unsent:
             _ = record(.none, of: flight, at: moment)
-            shards[flight.shard].settle(flight.update.ticket, .unsent, at: moment.pacing)
+            if !isOrphan { shards[flight.shard].settle(flight.update.ticket, .unsent, at: moment.pacing) }
             return Completion(
                 dispatch: flight, fate: .unsent, reason: nil, alarm: nil, breaker: nil, isSuspicionAlarming: false)
         case .answered(let answer, let ageSeconds):
@@ -69,6 +71,7 @@ extension Lane {
     private func settle(_ flight: Dispatch, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
         let ticket = flight.update.ticket
         let shard = shards[flight.shard]
+        if standings[flight.shard].incarnation != flight.incarnation { return .orphaned }
         switch reaction.update {
         case .accepted:
             pools[flight.pool].accepted(flight.update.target)

@@ -22,12 +22,13 @@ extension Lane {
     private func next(pool: Int, at moment: Moment, body: inout ByteBuffer) -> Dispatch? {
         pools[pool].retries.advance(to: moment.realMilliseconds)
         while pools[pool].breaker.permits(atMilliseconds: moment.realMilliseconds), let place = pools[pool].freestLink,
-            let choice = choose(pool)
+            let choice = choose(pool, at: moment)
         {
             let shard: Int
             let bound: Update?
             var tries = Tries()
             switch choice {
+            case .retry(let waiting) where !mayLeave(waiting, pool: pool, at: moment): continue
             case .ready(let index):
                 shard = index
                 bound = shards[index].take(pool: pool, at: moment.pacing)
@@ -42,21 +43,24 @@ extension Lane {
                 preconditionFailure("pool \(pool): the breaker permitted and then did not")
             }
             pools[pool].links[place].outstanding += 1
+            standings[shard].inFlight += 1
             let link = pools[pool].links[place].index
             return inFlight.add { identifier in
                 Dispatch(
                     identifier: identifier, link: link, pool: pool, update: update, headers: headers, shed: info.shed,
-                    shard: shard, permit: permit, tries: tries)
+                    shard: shard, standing: standings[shard], permit: permit, tries: tries)
             }
         }
         return nil
     }
 
     /// Urgent before routine, what is tried again before what is new, the longest waiting first.
-    private func choose(_ pool: Int) -> Choice? {
+    private func choose(_ pool: Int, at moment: Moment) -> Choice? {
         var best: (shard: Int, ready: Ready)?
         for index in shards.indices {
-            guard let ready = shards[index].ready(pool: pool) else { continue }
+            guard let ready = shards[index].ready(pool: pool), standings[index].maySend(at: moment.realMilliseconds),
+                ready.isUrgent || !standings[index].isDraining
+            else { continue }
             if let current = best, !ready.leavesBefore(current.ready) { continue }
             best = (index, ready)
         }

@@ -26,6 +26,8 @@ public final class Lane {
     public let settings: LaneSettings
     @exclusivity(unchecked) var shards: [Shard] = []
     private var shardOfPartition: [Int32: Int] = [:]
+    /// By shard: who may send for it.
+    @exclusivity(unchecked) var standings: [Standing] = []
     /// Records of one partition come in a row.
     @exclusivity(unchecked) private var newestPartition: (partition: Int32, shard: Int)?
     @exclusivity(unchecked) var pools: [Pool]
@@ -72,9 +74,11 @@ public final class Lane {
     // MARK: Events and time
 
     /// - Returns: what the caller has to dead-letter.
-    public func apply(_ event: Event, partition: Int32, offset: Int64, at moment: Moment) -> ApplyFaults {
+    public func apply(
+        _ event: Event, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
+    ) -> ApplyFaults {
         let shard = shards[shard(of: partition)]
-        let faults = shard.apply(event, offset: offset, at: moment.pacing)
+        let faults = shard.apply(event, offset: offset, source: source, at: moment.pacing)
         if !shard.newlyReady.isEmpty {
             hasNews = true
             if shard.newlyReady.contains(.urgent) { hasUrgentNews = true }
@@ -107,11 +111,12 @@ public final class Lane {
         shards[shard(of: partition)].countDeadLetter()
     }
 
-    private func shard(of partition: Int32) -> Int {
+    func shard(of partition: Int32) -> Int {
         if let newestPartition, newestPartition.partition == partition { return newestPartition.shard }
         let index = shardOfPartition[partition] ?? shards.count
         if index == shards.count {
             shards.append(Shard(settings: settings.shard))
+            standings.append(Standing(partition: partition))
             shardOfPartition[partition] = index
         }
         newestPartition = (partition, index)
@@ -179,8 +184,9 @@ public final class Lane {
             if pools[pool].retries.hasDue(urgent: true) || (!onlyUrgent && pools[pool].retries.hasDue(urgent: false)) {
                 return true
             }
-            for shard in shards {
-                if let ready = shard.ready(pool: pool), ready.isUrgent || !onlyUrgent { return true }
+            for shard in shards.indices {
+                guard let ready = shards[shard].ready(pool: pool) else { continue }
+                if ready.isUrgent || !(onlyUrgent || standings[shard].isDraining) { return true }
             }
         }
         return false

@@ -41,6 +41,15 @@ struct RetryQueue {
         urgent ? due.urgent.popFirst() : due.routine.popFirst()
     }
 
+    /// Forgets what waits for a shard that is no more.
+    mutating func removeAll(ofShard shard: Int) {
+        let kept = heap.filter { $0.shard != shard }
+        heap.removeAll(keepingCapacity: true)
+        for waiting in kept { add(waiting) }
+        due.urgent = ArraySlice(due.urgent.filter { $0.shard != shard })
+        due.routine = ArraySlice(due.routine.filter { $0.shard != shard })
+    }
+
     private mutating func removeFirst() {
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()

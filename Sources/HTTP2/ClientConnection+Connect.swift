@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Sockets
 
 /// From an address to the peer's SETTINGS.
 extension ClientConnection {
@@ -44,7 +45,8 @@ extension ClientConnection {
         do throws(TLSFault) {
             let descriptor = connectingDescriptor
             connectingDescriptor = -1
-            transport = try TLSTransport(fileDescriptor: descriptor, context: tls, connectingTo: host)
+            transport = RecordTransport(
+                try TLSTransport(fileDescriptor: descriptor, context: tls, connectingTo: host))
         } catch {
             return end(.tls(text: error.problem))
         }
@@ -74,11 +76,11 @@ extension ClientConnection {
 
     func continueHandshake() {
         guard let transport else { return }
-        switch transport.handshake() {
+        switch transport.tls.handshake() {
         case .pending: return
-        case .failed(let reason): end(reason)
+        case .failed(let reason): end(CloseReason(reason))
         case .done:
-            guard transport.hasChosenHTTP2 else { return end(.alpnMissing) }
+            guard transport.tls.hasChosenHTTP2 else { return end(.alpnMissing) }
             session = ClientSession(slots: slots, options: options)
             phase = .settings
             lastHeardMilliseconds = loop.nowMilliseconds

@@ -9,9 +9,9 @@ extension ClientConnection {
         guard let transport, let session else { return }
         var budget = Self.readBytesPerTurn
         while pendingClose == nil, session.fault == nil {
-            switch transport.read(into: UnsafeMutableRawBufferPointer(rebasing: readBuffer[carriedBytes...])) {
+            switch transport.tls.read(into: UnsafeMutableRawBufferPointer(rebasing: readBuffer[carriedBytes...])) {
             case .nothing: return
-            case .ended(let reason): return end(reason)
+            case .ended(let reason): return end(CloseReason(reason))
             case .bytes(let count):
                 lastHeardMilliseconds = loop.nowMilliseconds
                 take(carriedBytes + count, session)
@@ -73,7 +73,7 @@ extension ClientConnection {
         let now = loop.nowMilliseconds
         if let ping {
             // Anything counts as an answer: a peer that is busy answering requests is alive.
-            if transport.readBytes > ping.readBytes {
+            if transport.tls.readBytes > ping.readBytes {
                 self.ping = nil
             } else if now >= ping.sentMilliseconds + options.pingTimeoutMilliseconds {
                 return end(.pingTimeout)
@@ -81,7 +81,7 @@ extension ClientConnection {
         }
         if ping == nil, nextPingMilliseconds <= now {
             session.ping()
-            ping = (now, transport.readBytes)
+            ping = (now, transport.tls.readBytes)
             pingCount += 1
             loop.callAtEndOfTurn(self)
         }

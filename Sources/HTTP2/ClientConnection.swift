@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Sockets
 
 /// One HTTP/2 connection to a server, on an `EventLoop`: connecting → ready → draining → closed.
 ///
@@ -59,7 +60,7 @@ public final class ClientConnection: EventSource {
     var connectTimer: LoopTimer!
     var connectingDescriptor: Int32 = -1
     var connectingAddress: SocketAddress?
-    var transport: TLSTransport?
+    var transport: RecordTransport?
     var session: ClientSession?
     /// The beginning of a frame, and one record after it.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(
@@ -183,10 +184,10 @@ public final class ClientConnection: EventSource {
     private func currentStatistics() -> ClientStatistics {
         var statistics = ClientStatistics()
         if let transport {
-            statistics.bytesRead = transport.readBytes
+            statistics.bytesRead = transport.tls.readBytes
             statistics.bytesWritten = transport.writtenBytes
             statistics.writes = transport.writes
-            statistics.isResumed = transport.isResumed
+            statistics.isResumed = transport.tls.isResumed
         }
         statistics.unreturnedWindowBytes = session?.unreturnedBytes ?? 0
         statistics.pingsSent = pingCount
@@ -213,7 +214,7 @@ public final class ClientConnection: EventSource {
             if let outcome = outcomeAtClose(slot) { conclude(slot, outcome) }
         }
         session = nil
-        transport?.close()
+        transport?.tls.close()
         transport = nil
         let handler = handler
         self.handler = nil

@@ -1,3 +1,5 @@
+import Sockets
+
 /// Where a connection stood when its connect deadline passed.
 public enum ConnectStage: String, Sendable { case tcp, tls, settings }
 
@@ -21,6 +23,17 @@ public enum CloseReason: Sendable, Equatable, CustomStringConvertible {
     case endOfFile
     case reset(errorNumber: Int32)
     case protocolError(text: String)
+
+    init(_ end: TransportEnd) {
+        self =
+            switch end {
+            case .certificate(let text): .certificate(text: text)
+            case .tls(let text): .tls(text: text)
+            case .noApplicationProtocol: .alpnMissing
+            case .endOfFile: .endOfFile
+            case .reset(let errorNumber): .reset(errorNumber: errorNumber)
+            }
+    }
 
     public var description: String {
         switch self {

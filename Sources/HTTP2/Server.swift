@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Sockets
 
 /// An HTTP/2 server on a loopback address, for the bundled simulator and for tests: it can also do everything that a good server would not.
 public final class Server {
@@ -81,7 +82,8 @@ public final class Server {
         Socket.sendAtOnce(descriptor)
         lastIdentifier += 1
         do {
-            let transport = try TLSTransport(fileDescriptor: descriptor, context: tls, connectingTo: nil)
+            let transport = RecordTransport(
+                try TLSTransport(fileDescriptor: descriptor, context: tls, connectingTo: nil))
             let connection = ServerConnection(
                 server: self, identifier: lastIdentifier, peer: peer, transport: transport)
             try loop.add(

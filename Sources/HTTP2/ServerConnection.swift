@@ -1,4 +1,5 @@
 import CNghttp2
+import Sockets
 
 /// One client's connection at a `Server`, with the levers to misbehave on it.
 public final class ServerConnection: EventSource {
@@ -22,7 +23,7 @@ public final class ServerConnection: EventSource {
     // A connection ends in the turn after its server, if that is given up without close().
     private weak var server: Server?
     private let selectsHTTP2: Bool
-    private let transport: TLSTransport
+    private let transport: RecordTransport
     private(set) var session: OpaquePointer?
     private let memory = SessionMemory()
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
@@ -47,7 +48,7 @@ public final class ServerConnection: EventSource {
     private var pingSecond: Int64 = 0
     private var pingsInSecond = 0
 
-    init(server: Server, identifier: UInt64, peer: SocketAddress, transport: TLSTransport) {
+    init(server: Server, identifier: UInt64, peer: SocketAddress, transport: RecordTransport) {
         self.server = server
         self.identifier = identifier
         self.peer = peer
@@ -158,15 +159,15 @@ public final class ServerConnection: EventSource {
     }
 
     private func continueHandshake() {
-        switch transport.handshake() {
+        switch transport.tls.handshake() {
         case .pending: return
-        case .failed(let reason): end(reason)
+        case .failed(let reason): end(CloseReason(reason))
         case .done:
             guard selectsHTTP2 else {
                 phase = .silent
                 return
             }
-            guard transport.hasChosenHTTP2 else { return end(.alpnMissing) }
+            guard transport.tls.hasChosenHTTP2 else { return end(.alpnMissing) }
             phase = .open
             openSession()
             handler.opened(self)
@@ -178,9 +179,9 @@ public final class ServerConnection: EventSource {
         guard let session else { return }
         var budget = 1_048_576
         while pendingClose == nil, !isBlackHole {
-            switch transport.read(into: readBuffer) {
+            switch transport.tls.read(into: readBuffer) {
             case .nothing: return
-            case .ended(let reason): return end(reason)
+            case .ended(let reason): return end(CloseReason(reason))
             case .bytes(let count):
                 let taken = nghttp2_session_mem_recv(
                     session, readBuffer.baseAddress!.assumingMemoryBound(to: UInt8.self), count)
@@ -252,7 +253,7 @@ public final class ServerConnection: EventSource {
         if let session { nghttp2_session_del(session) }
         session = nil
         transport.output.reviseFrame = nil
-        transport.close(resetting: manner == .byReset)
+        transport.tls.close(resetting: manner == .byReset)
         newestRequest = nil
         requests.closeAll { handler.streamClosed($0, errorCode: HTTP2Error.cancel) }
         server?.forget(self)

@@ -1,3 +1,5 @@
+import Sockets
+
 /// Events of a `Server`; override what is needed. The server holds its handler until it is closed.
 open class ServerHandler {
     public init() {}

@@ -1,12 +1,12 @@
 /// Unix milliseconds as RFC 3339 in UTC. Days are counted by Howard Hinnant's `civil_from_days`
 /// (https://howardhinnant.github.io/date_algorithms.html), so that no C call and no time zone is involved.
-struct UTCTime: CustomStringConvertible {
+public struct UTCTime: CustomStringConvertible, Sendable {
     private let milliseconds: Int64
 
-    init(_ unixMilliseconds: Int64) { milliseconds = unixMilliseconds }
+    public init(_ unixMilliseconds: Int64) { milliseconds = unixMilliseconds }
 
     /// `2026-11-30T12:30:05.123Z`
-    var description: String { "\(date)T\(timeOfDay)Z" }
+    public var description: String { "\(date)T\(timeOfDay)Z" }
 
     /// `12:30:05.123`
     var timeOfDay: String {

@@ -14,11 +14,16 @@ final class ActivityExtras {
     var knownTargets = KnownTargets()
     var renewal: Renewal?
     var motion: Motion?
+    /// The largest offsets applied of all sources but the first.
+    var otherOffsets: [Int64] = []
+    /// Routine updates leave no sooner: taken over among many, this one has its turn then. `Int64.min` for none.
+    var turnAtMilliseconds = Int64.min
     @exclusivity(unchecked) var pending: PendingUpdate?
 
     var isEmpty: Bool {
         life == 0 && relevanceScore == nil && attributes == nil && attributesType == nil && setFields.isEmpty
-            && knownTargets.isEmpty && renewal == nil && motion == nil && pending == nil
+            && knownTargets.isEmpty && renewal == nil && motion == nil && pending == nil && otherOffsets.isEmpty
+            && turnAtMilliseconds == .min
     }
 }
 
@@ -53,18 +58,45 @@ final class PendingUpdate {
     var held: HeldPosition?
     /// The target that the provider called dead, until another takes its place.
     @exclusivity(unchecked) var goneTarget: PushTarget?
+    /// Fields of positions that ride along with the next update, whatever its reason.
+    var quiet = Contributions()
+    /// A bit for each source in whose queue of holds the activity stands.
+    var queuedHolds: UInt8 = 0
+    /// Events of the first source up to this offset, and those of the others, are covered by a checkpoint.
+    private var savedThroughFirst: Int64 = -1
+    private var savedThroughOthers: [Int64] = []
+    var startNote = StartNote.none
 
     /// Of an activity without an update that waits, the threshold and the time of readiness mean nothing.
     var isEmpty: Bool {
         waiting.isEmpty && gateOpensAtMilliseconds == nil && alert == nil && dismissal == nil && flight == nil
-            && held == nil && goneTarget == nil
+            && held == nil && goneTarget == nil && quiet.isEmpty && startNote == .none
     }
+
+    func savedThrough(_ source: UInt8) -> Int64 {
+        if source == 0 { return savedThroughFirst }
+        return savedThroughOthers.count >= Int(source) ? savedThroughOthers[Int(source) - 1] : -1
+    }
+
+    func noteSaved(through first: Int64, others: [Int64]) {
+        savedThroughFirst = first
+        savedThroughOthers = others
+    }
+}
+
+/// Whether the store knows that a start is about to leave: it must, since one whose outcome nobody knows is not repeated.
+enum StartNote {
+    case none
+    /// A stream was free for it: it leaves as soon as the store has said that it knows.
+    case wanted
+    case noted
 }
 
 /// A position that was implausible and waits for another to bear it out.
 struct HeldPosition {
     let position: Position
     let timestampMilliseconds: Int64
-    let offset: Int64
+    let origin: Origin
+    let appliedAtMilliseconds: Int64
     let detail: EventDetail?
 }

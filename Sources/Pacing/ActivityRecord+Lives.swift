@@ -37,8 +37,11 @@ extension ActivityRecord {
         stored.pointee.sequence = former.sequence
         stored.pointee.lastTimestampSeconds = former.lastTimestampSeconds
         stored.pointee.subject = former.subject
+        stored.pointee.numbersLeft = former.numbersLeft
+        if former.flags.contains(.isUnsaved) { stored.pointee.flags.insert(.isUnsaved) }
         let extras = ActivityExtras()
         extras.life = (former.extras?.life ?? 0) + 1
+        extras.otherOffsets = former.extras?.otherOffsets ?? []
         extras.knownTargets = former.extras?.knownTargets ?? KnownTargets()
         // An answer for the former life may be on its way.
         if let flight = former.extras?.pending?.flight {

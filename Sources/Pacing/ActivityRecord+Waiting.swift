@@ -53,6 +53,26 @@ extension ActivityRecord {
         nonmutating set { if newValue != nil || hasPending { pending.goneTarget = newValue } }
     }
 
+    var quiet: Contributions {
+        get { pendingIfAny?.quiet ?? Contributions() }
+        nonmutating _modify { yield &pending.quiet }
+        nonmutating set { if !newValue.isEmpty || hasPending { pending.quiet = newValue } }
+    }
+
+    var queuedHolds: UInt8 {
+        get { pendingIfAny?.queuedHolds ?? 0 }
+        nonmutating set { pending.queuedHolds = newValue }
+    }
+
+    var startNote: StartNote {
+        get { pendingIfAny?.startNote ?? .none }
+        nonmutating set { if newValue != .none || hasPending { pending.startNote = newValue } }
+    }
+
+    func noteSaved(through first: Int64, others: [Int64]) {
+        if hasPending { pending.noteSaved(through: first, others: others) }
+    }
+
     var isStarting: Bool {
         get { self[.isStarting] }
         nonmutating set { self[.isStarting] = newValue }

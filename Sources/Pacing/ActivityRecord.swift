@@ -44,6 +44,12 @@ struct ActivityRecord {
 
     // This life.
 
+    /// Of routine updates, after a take-over; `Int64.min` where they need not wait.
+    var turnAtMilliseconds: Int64 {
+        get { stored.pointee.extras?.turnAtMilliseconds ?? .min }
+        nonmutating set { if newValue != .min || stored.pointee.extras != nil { extras.turnAtMilliseconds = newValue } }
+    }
+
     /// How many came before.
     var life: UInt32 {
         get { stored.pointee.extras?.life ?? 0 }
@@ -168,8 +174,8 @@ struct ActivityRecord {
     }
 
     var lastTimestampSeconds: Int64 {
-        get { stored.pointee.lastTimestampSeconds.value }
-        nonmutating set { stored.pointee.lastTimestampSeconds = Int48(newValue) }
+        get { stored.pointee.lastTimestampSeconds == 0 ? .min : Int64(stored.pointee.lastTimestampSeconds) }
+        nonmutating set { stored.pointee.lastTimestampSeconds = UInt32(clamping: newValue) }
     }
 
     var lastSentAtMilliseconds: Int64? {

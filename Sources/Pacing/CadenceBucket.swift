@@ -97,6 +97,23 @@ struct CadenceBucket: Equatable {
         intervalStartMilliseconds = now
     }
 
+    func write(to writer: inout CheckpointWriter) {
+        writer.append(byte: rate.rawValue)
+        writer.append(byte: UInt8(bitPattern: storedLevel))
+        writer.append(intervalStart)
+    }
+
+    /// As it was written, the interval not ahead of now.
+    init(_ reader: inout CheckpointReader, nowMilliseconds now: Int64) throws(CheckpointFault) {
+        guard let rate = Rate(rawValue: try reader.byte()) else { throw reader.fault("an unknown cadence profile") }
+        self.rate = rate
+        storedLevel = 0
+        let level = Int8(bitPattern: try reader.byte())
+        let bound = Int8(limits?.burst ?? 0)
+        storedLevel = max(-bound, min(bound, level))
+        intervalStart = Int48(min(now, try reader.int48().value))
+    }
+
     private static func rate(_ limits: Limits?) -> Rate {
         switch limits {
         case nil: .unlimited

@@ -2,7 +2,7 @@ import Telemetry
 
 /// What one event still gives to an update: decided with it, and the reason why its offset is held.
 struct Contribution {
-    var offset: Int64
+    var origin: Origin
     var appliedAtMilliseconds: Int64
     /// Fields that no newer event has set again.
     var fields: [FieldPath] = []
@@ -20,19 +20,19 @@ struct Contribution {
 ///
 /// Of bare positions the newest alone lives, so one that waits costs nothing per event, whatever the rate.
 struct Contributions {
-    private var barePosition: (offset: Int64, appliedAtMilliseconds: Int64)?
+    private var barePosition: (origin: Origin, appliedAtMilliseconds: Int64)?
     private var events: [Contribution] = []
 
     init() {}
 
     var isEmpty: Bool { barePosition == nil && events.isEmpty }
 
-    /// The smallest offset that has to be read again if the process ends now; nil where none is known.
-    var smallestOffset: Int64? {
-        var smallest: Int64?
-        if let barePosition, barePosition.offset >= 0 { smallest = barePosition.offset }
-        for event in events where event.offset >= 0 { smallest = min(smallest ?? event.offset, event.offset) }
-        return smallest
+    /// Lowers `held` to the smallest offset above `saved` that has to be read again if the process ends now.
+    func lower(_ held: inout Held?, source: UInt8, above saved: Int64) {
+        if let barePosition {
+            Held.lower(&held, barePosition.origin, barePosition.appliedAtMilliseconds, source, saved)
+        }
+        for event in events { Held.lower(&held, event.origin, event.appliedAtMilliseconds, source, saved) }
     }
 
     var newestAppliedAtMilliseconds: Int64? {
@@ -46,7 +46,7 @@ struct Contributions {
         if !newer.isDecided { counts.pending += 1 }
         release(whatIsSetBy: newer, &counts)
         if newer.isBarePosition {
-            barePosition = (newer.offset, newer.appliedAtMilliseconds)
+            barePosition = (newer.origin, newer.appliedAtMilliseconds)
         } else {
             events.append(newer)
         }
@@ -71,9 +71,9 @@ struct Contributions {
         barePosition = barePosition ?? older.barePosition
     }
 
-    private static func barePosition(_ position: (offset: Int64, appliedAtMilliseconds: Int64)) -> Contribution {
+    private static func barePosition(_ position: (origin: Origin, appliedAtMilliseconds: Int64)) -> Contribution {
         Contribution(
-            offset: position.offset, appliedAtMilliseconds: position.appliedAtMilliseconds, ownsPosition: true)
+            origin: position.origin, appliedAtMilliseconds: position.appliedAtMilliseconds, ownsPosition: true)
     }
 
     private mutating func release(whatIsSetBy newer: Contribution, _ counts: inout DecisionCounts) {

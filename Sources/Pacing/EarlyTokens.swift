@@ -6,7 +6,7 @@ struct EarlyTokens {
         var token: PushToken?
         var registeredAtMilliseconds: Int64
         var frequentUpdates: Bool?
-        fileprivate var receivedAtMilliseconds: Int64
+        var receivedAtMilliseconds: Int64
     }
 
     /// At the limit the oldest is forgotten: its activity then waits for its token to be reported again.
@@ -24,6 +24,20 @@ struct EarlyTokens {
     }
 
     var count: Int { tokens.count }
+
+    subscript(identifier: [UInt8]) -> EarlyToken? { tokens[identifier] }
+
+    /// What is in memory already is newer, and stays.
+    mutating func restore(
+        _ identifier: [UInt8], token: PushToken?, registeredAtMilliseconds: Int64, frequentUpdates: Bool?,
+        receivedAtMilliseconds: Int64
+    ) {
+        guard tokens[identifier] == nil else { return }
+        tokens[identifier] = EarlyToken(
+            token: token, registeredAtMilliseconds: registeredAtMilliseconds, frequentUpdates: frequentUpdates,
+            receivedAtMilliseconds: receivedAtMilliseconds)
+        order.append((identifier, receivedAtMilliseconds))
+    }
 
     mutating func keep(
         _ event: Event, token: PushToken?, frequentUpdates: Bool?, nowMilliseconds now: Int64

@@ -14,6 +14,12 @@ struct EventIdentifierRing {
         return false
     }
 
+    /// The oldest first.
+    static func hashes(_ ring: UnsafeMutablePointer<EventIdentifierRing>) -> [UInt64] {
+        let hashes = UnsafeRawPointer(ring).assumingMemoryBound(to: UInt64.self)
+        return (0..<limit).reversed().map { hashes[$0] }.filter { $0 != 0 }
+    }
+
     static func insert(_ hash: UInt64, into ring: UnsafeMutablePointer<EventIdentifierRing>) {
         let hashes = UnsafeMutableRawPointer(ring).assumingMemoryBound(to: UInt64.self)
         // Shifted, not a ring with a place to keep: the lines are at hand already, since each event is looked for first.

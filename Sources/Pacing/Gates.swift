@@ -37,6 +37,7 @@ struct Gates {
             case .lapsed: break
             }
         }
+        guard !awaitsStore else { return .shut }
         guard record.target != nil || record.flight?.update.kind == .start else { return .shut }
         if !record.isEnding { opens = max(opens, isUrgent ? urgentOpens : routineOpens) }
         return opens <= moment.nowMilliseconds ? .open : .at(milliseconds: opens)
@@ -44,8 +45,12 @@ struct Gates {
 
     /// For the retry of an update that was taken.
     var retryOpening: Opening {
-        timestampOpens <= moment.nowMilliseconds ? .open : .at(milliseconds: timestampOpens)
+        if record.startNote == .wanted { return .shut }
+        return timestampOpens <= moment.nowMilliseconds ? .open : .at(milliseconds: timestampOpens)
     }
+
+    /// No number is promised any more, or a start is being noted.
+    private var awaitsStore: Bool { record.stored.pointee.numbersLeft == 0 || record.startNote == .wanted }
 
     private var timestampOpens: Int64 {
         guard record.lastTimestampSeconds > .min else { return moment.nowMilliseconds }
@@ -71,13 +76,14 @@ struct Gates {
 
     private var routineOpens: Int64 {
         record.bucket.refill(nowMilliseconds: moment.nowMilliseconds)
-        var opens = record.bucket.reaches(1, nowMilliseconds: moment.nowMilliseconds)
+        var opens = max(
+            record.bucket.reaches(1, nowMilliseconds: moment.nowMilliseconds), record.turnAtMilliseconds)
         if let lastSent, let limits = record.bucket.limits {
             // So long after the last send the phone is about to call the activity stale: an empty bucket no longer holds.
             let lenient = max(
                 lastSent + rules.refreshAfterMilliseconds,
                 record.bucket.reaches(-limits.burst + 1, nowMilliseconds: moment.nowMilliseconds))
-            opens = min(opens, lenient)
+            opens = max(min(opens, lenient), record.turnAtMilliseconds)
         }
         guard let lastSent else { return opens }
         return max(opens, lastSent + rules.settings.minIntervalMilliseconds)

@@ -21,6 +21,13 @@ struct Int48: Equatable {
         return value == -1 << 47 ? .min : value
     }
 
+    /// The two bytes of each part, lowest first: how a checkpoint keeps it.
+    var parts: (UInt16, UInt16, UInt16) { (low, middle, UInt16(bitPattern: high)) }
+
+    init(parts: (UInt16, UInt16, UInt16)) {
+        (low, middle, high) = (parts.0, parts.1, Int16(bitPattern: parts.2))
+    }
+
     /// Nil for none.
     var known: Int64? { self == .min ? nil : value }
 }

@@ -63,6 +63,9 @@ struct Judgement {
         return value
     }
 
+    /// Fields differ that are neither discrete nor within a tolerance, and that no `status` set.
+    var hasOtherDifference: Bool { difference.contains(.other) }
+
     private var isStale: Bool {
         record.lastSentAtMilliseconds.map { nowMilliseconds >= $0 + rules.settings.staleAfterMilliseconds } ?? false
     }

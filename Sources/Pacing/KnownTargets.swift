@@ -12,6 +12,9 @@ struct KnownTargets {
 
     func contains(_ hash: UInt64) -> Bool { hash == newest || older.contains(hash) }
 
+    /// The oldest first.
+    var hashes: [UInt64] { newest == 0 ? [] : older + [newest] }
+
     mutating func insert(_ hash: UInt64) {
         guard !contains(hash) else { return }
         if newest != 0 { older.append(newest) }

@@ -92,6 +92,8 @@ public struct ShardSettings: Sendable {
     public var planTargets: Bool
     /// In `plan` no credit is ever missing: all leave from one pool, in the order in which they became possible.
     public var keepsOrderOfRelease = false
+    /// A store keeps checkpoints: no number is used, and no start leaves, before it has promised to remember.
+    public var keepsCheckpoints = false
     /// Schema check of a merged content-state; nil where it fits.
     public var check: @Sendable (_ attributesType: String?, _ contentState: ContentState) -> EventFault?
     public var checkAttributes: @Sendable (_ attributesType: String?, _ attributes: JSONObject) -> EventFault?

@@ -13,5 +13,21 @@
         case timestampTwice = "timestamp-twice"
         /// A retry leaves though something newer waits.
         case supersededSent = "superseded-sent"
+        /// A checkpoint forgets that the end is still to be told.
+        case pendingEndNotWritten = "pending-end-not-written"
+        /// A checkpoint forgets that the activity has ended.
+        case tombstoneLost = "tombstone-lost"
+        /// After a take-over the cadence bucket is full.
+        case bucketLost = "bucket-lost"
+        /// A push leaves though its partition may have gone to another owner.
+        case dispatchNotFenced = "dispatch-not-fenced"
+        /// Positions are committed ahead of what is settled.
+        case commitAheadOfSettle = "commit-ahead-of-settle"
+        /// Positions are committed before the checkpoints that they depend on.
+        case cursorBeforeCheckpoint = "cursor-before-checkpoint"
+        /// Numbers go on from the last one that was saved, not above the bound.
+        case boundNotPersisted = "bound-not-persisted"
+        /// A start leaves without a word to the store.
+        case intentNotWritten = "intent-not-written"
     }
 #endif

@@ -1,35 +1,35 @@
 import Telemetry
 
 extension Shard {
-    func applyToActivity(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    func applyToActivity(_ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         decisions.activityEvents += 1
         guard let index = find(event.identifier) else {
-            return applyToUnknown(event, offset: offset, moment)
+            return applyToUnknown(event, origin: origin, moment)
         }
-        return applyToKnown(index, event, offset: offset, moment)
+        return applyToKnown(index, event, origin: origin, moment)
     }
 
-    func applyToKnown(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    func applyToKnown(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         if state(index).pointee.flags.contains(.ended) {
-            return applyAfterEnd(index, event, offset: offset, moment)
+            return applyAfterEnd(index, event, origin: origin, moment)
         }
-        if isDuplicate(index, event, offset: offset) {
+        if isDuplicate(index, event, origin: origin) {
             count(.duplicate)
             return nil
         }
         return switch event.kind {
-        case .position: applyPosition(index, event, offset: offset, moment)
-        case .status: applyStatus(index, event, offset: offset, moment)
-        case .token: applyToken(index, event, offset: offset, moment)
-        case .activityStarted: applyRepeatedStart(index, event, offset: offset, moment)
-        case .activityEnded: applyEnd(index, event, offset: offset, moment)
+        case .position: applyPosition(index, event, origin: origin, moment)
+        case .status: applyStatus(index, event, origin: origin, moment)
+        case .token: applyToken(index, event, origin: origin, moment)
+        case .activityStarted: applyRepeatedStart(index, event, origin: origin, moment)
+        case .activityEnded: applyEnd(index, event, origin: origin, moment)
         }
     }
 
-    private func applyToUnknown(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    private func applyToUnknown(_ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         switch event.kind {
         case .activityStarted:
-            return applyStart(event, offset: offset, moment)
+            return applyStart(event, origin: origin, moment)
         case .token:
             guard case .updateToken(let token)? = event.detail?.target else {
                 keepEarly(event, token: nil, moment)
@@ -45,12 +45,12 @@ extension Shard {
                 count(.unknownActivity)
                 return nil
             }
-            return applyFirst(event, offset: offset, moment)
+            return applyFirst(event, origin: origin, moment)
         }
     }
 
     /// A position or status that begins its activity, unless it is dropped.
-    private func applyFirst(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    private func applyFirst(_ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         if event.kind == .position, let drop = drop(event, rules[0].position, moment) {
             count(drop)
             return nil
@@ -69,47 +69,54 @@ extension Shard {
             record(index).isTargetAssumed = true
             record(index).hadTarget = true
         }
-        return applyToKnown(index, event, offset: offset, moment)
+        return applyToKnown(index, event, origin: origin, moment)
     }
 
     private func keepEarly(_ event: Event, token: PushToken?, _ moment: Instant) {
         earlyTokens.keep(
             event, token: token, frequentUpdates: event.detail?.frequentUpdates,
             nowMilliseconds: moment.nowMilliseconds)
+        if settings.keepsCheckpoints { unsavedEarlyTokens.insert(Array(event.identifier)) }
         count(.applied)
     }
 
-    private func applyStatus(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    private func applyStatus(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         let record = record(index)
         let merged: ContentState?
         switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault): return deadLetter(fault)
         case .success(let state): merged = state
         }
-        remember(index, event, offset: offset)
-        if let score = event.detail?.relevanceScore { record.relevanceScore = score }
-        let contribution = takeOver(event, merged, alert: event.detail?.alert, record, offset: offset, moment)
+        remember(index, event, origin: origin)
+        if let score = event.detail?.relevanceScore {
+            record.relevanceScore = score
+            markUnsaved(index)
+        }
+        // A producer that gives ids may repeat this one long after: the next owner has to know it.
+        if event.eventIdentifierHash != 0 { markUnsaved(index) }
+        let contribution = takeOver(event, merged, alert: event.detail?.alert, record, origin: origin, moment)
         finishApplying(index, contribution, moment)
         return nil
     }
 
-    private func applyToken(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
-        remember(index, event, offset: offset)
+    private func applyToken(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
+        remember(index, event, origin: origin)
+        markUnsaved(index)
         takeOverToken(index, event, moment)
         count(.applied)
         evaluate(index, moment)
         return nil
     }
 
-    private func applyEnd(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    private func applyEnd(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         let record = record(index)
         let merged: ContentState?
         switch merge(event.detail?.contentPatch, into: record) {
         case .failure(let fault): return deadLetter(fault)
         case .success(let state): merged = state
         }
-        remember(index, event, offset: offset)
-        var contribution = takeOver(event, merged, alert: event.detail?.alert, record, offset: offset, moment)
+        remember(index, event, origin: origin)
+        var contribution = takeOver(event, merged, alert: event.detail?.alert, record, origin: origin, moment)
         if contribution.isEmpty {
             count(.applied)
             contribution.isDecided = true
@@ -119,7 +126,7 @@ extension Shard {
         return nil
     }
 
-    private func applyAfterEnd(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    private func applyAfterEnd(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         let record = record(index)
         let isNewLife = event.kind == .activityStarted && hasNewTarget(event, record)
         // Only an end that has no target waits for a token.
@@ -129,37 +136,36 @@ extension Shard {
             count(.afterEnd)
             return nil
         }
-        if isDuplicate(index, event, offset: offset) {
+        if isDuplicate(index, event, origin: origin) {
             count(.duplicate)
             return nil
         }
-        if isNewLife { return applyNewLife(index, event, offset: offset, moment) }
-        remember(index, event, offset: offset)
+        if isNewLife { return applyNewLife(index, event, origin: origin, moment) }
+        remember(index, event, origin: origin)
         record.noteEnd(atMilliseconds: moment.nowMilliseconds)
+        markUnsaved(index)
         takeOverToken(index, event, moment)
         count(.applied)
         advanceGates(index, moment)
         return nil
     }
 
-    func isDuplicate(_ index: UInt32, _ event: Event, offset: Int64) -> Bool {
-        let state = state(index)
-        if offset >= 0, offset <= state.pointee.lastOffset { return true }
+    func isDuplicate(_ index: UInt32, _ event: Event, origin: Origin) -> Bool {
+        if origin.isKnown, origin.offset <= lastOffset(index, source: origin.source) { return true }
         if event.kind == .position, event.timestampMilliseconds == newestTimestampMilliseconds(index) { return true }
         guard event.eventIdentifierHash != 0, let ring = slab.ring(index) else { return false }
         return EventIdentifierRing.contains(ring, event.eventIdentifierHash)
     }
 
     /// The event is applied, or held aside: its id and offset count as seen.
-    func see(_ index: UInt32, _ event: Event, offset: Int64) {
-        let state = state(index)
-        state.pointee.lastOffset = max(state.pointee.lastOffset, offset)
+    func see(_ index: UInt32, _ event: Event, origin: Origin) {
+        noteOffset(index, origin)
         guard event.eventIdentifierHash != 0 else { return }
         EventIdentifierRing.insert(event.eventIdentifierHash, into: slab.ring(index) ?? slab.makeRing(index))
     }
 
-    func remember(_ index: UInt32, _ event: Event, offset: Int64) {
-        see(index, event, offset: offset)
+    func remember(_ index: UInt32, _ event: Event, origin: Origin) {
+        see(index, event, origin: origin)
         state(index).pointee.flags.insert(.hasEventSinceSend)
     }
 
@@ -182,10 +188,10 @@ extension Shard {
 
     /// Makes content and alert of an event that is not a position the newest truth.
     func takeOver(
-        _ event: Event, _ merged: ContentState?, alert: Alert?, _ record: ActivityRecord, offset: Int64,
+        _ event: Event, _ merged: ContentState?, alert: Alert?, _ record: ActivityRecord, origin: Origin,
         _ moment: Instant
     ) -> Contribution {
-        var contribution = Contribution(offset: offset, appliedAtMilliseconds: moment.nowMilliseconds)
+        var contribution = Contribution(origin: origin, appliedAtMilliseconds: moment.nowMilliseconds)
         if let merged, let patch = event.detail?.contentPatch {
             contribution.fields = patch.leafPaths
             record.latestContent = merged

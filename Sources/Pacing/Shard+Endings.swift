@@ -12,10 +12,12 @@ extension Shard {
         record.noteEnd(atMilliseconds: moment.nowMilliseconds)
         record.isEnding = true
         record.dismissal = dismissal
+        if contribution == nil { markUnsaved(index) }
         if record.hadTarget, !isBegunByNothing(record) {
             evaluate(index, joining: contribution, moment)
         } else {
             if let contribution { record.waiting.add(contribution, &decisions) }
+            markUnsaved(index)
             giveUp(index)
             rearm(index, moment)
         }
@@ -36,6 +38,7 @@ extension Shard {
         record.isRetargeting = false
         record.alert = alert
         record.lifeStartMilliseconds = nil
+        markUnsaved(index)
         evaluate(index, moment)
     }
 
@@ -58,6 +61,8 @@ extension Shard {
         record.isStarting = false
         record.isRetargeting = false
         record.alert = nil
+        record.quiet = Contributions()
+        record.startNote = .none
         stopWaiting(index)
         giveBack(index, record)
     }
@@ -68,6 +73,11 @@ extension Shard {
         giveUp(index)
         unfollow(index)
         wheel.disarm(index, slab.states)
+        forget(index)
+    }
+
+    /// Nothing of it is in memory any more.
+    func forget(_ index: UInt32) {
         activities.remove(withIdentifier(ofIndex: index) { activities.hash(of: $0) }, index: index)
         slab.release(index)
     }

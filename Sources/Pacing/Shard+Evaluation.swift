@@ -26,6 +26,8 @@ extension Shard {
             guard !reasons.isEmpty else {
                 if let earlier, !earlier.isDecided { count(quiet) }
                 if let newest, !newest.isDecided { count(quiet) }
+                holdQuiet(index, earlier, judgement)
+                holdQuiet(index, newest, judgement)
                 state.pointee.flags.remove(.mustJudge)
                 advanceGates(index, moment)
                 return
@@ -43,6 +45,7 @@ extension Shard {
         let record = record(index)
         record.gateOpensAtMilliseconds = nil
         if state(index).pointee.flags.contains(.waiting) {
+            if record.stored.pointee.numbersLeft == 0 { markUnsaved(index, isAwaited: true) }
             advanceWaiting(index, record, moment)
         } else {
             advanceRetry(index, record, moment)
@@ -78,6 +81,8 @@ extension Shard {
     func endWaiting(_ index: UInt32, _ decision: Decision, _ moment: Instant) {
         let record = record(index)
         if decision == .unchanged { moveAnchor(index, record) }
+        // What it would have told besides is told by the next update, and nothing holds it until then.
+        if settings.keepsCheckpoints, judgement(index, moment).hasOtherDifference { markUnsaved(index) }
         record.waiting.resolve(decision, &decisions)
         stopWaiting(index)
         // The distance had stood before a refresh that is due.
@@ -188,7 +193,9 @@ extension Shard {
     }
 
     private func join(_ index: UInt32, _ contribution: Contribution?) {
-        if let contribution { record(index).waiting.add(contribution, &decisions) }
+        guard let contribution else { return }
+        record(index).waiting.add(contribution, &decisions)
+        hold(index, contribution.origin)
     }
 
     /// While an update waits its threshold never rises: a worse fix must not talk the phone's error away.

@@ -1,7 +1,7 @@
 import Telemetry
 
 extension Shard {
-    func applyPosition(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    func applyPosition(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         let rules = positionRules(index).pointee
         if event.timestampMilliseconds < newestTimestampMilliseconds(index) {
             count(.outOfOrder)
@@ -16,9 +16,9 @@ extension Shard {
             count(.implausible)
             return nil
         case .implausible:
-            return applyImplausible(index, event, offset: offset, rules, moment)
+            return applyImplausible(index, event, origin: origin, rules, moment)
         case .plausible:
-            return takePosition(index, event, offset: offset, rules, moment)
+            return takePosition(index, event, origin: origin, rules, moment)
         }
     }
 
@@ -54,14 +54,14 @@ extension Shard {
     }
 
     private func takePosition(
-        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PositionRules, _ moment: Instant
+        _ index: UInt32, _ event: Event, origin: Origin, _ rules: PositionRules, _ moment: Instant
     ) -> EventFault? {
         let state = state(index)
         if let detail = event.detail, detail.contentPatch != nil || state.pointee.flags.contains(.hasHeld) {
-            return takePositionWithContent(index, event, offset: offset, moment)
+            return takePositionWithContent(index, event, origin: origin, moment)
         }
         if state.pointee.flags.contains(.hasHeld) { dropHeld(index) }
-        remember(index, event, offset: offset)
+        remember(index, event, origin: origin)
         move(index, event.position, timestampMilliseconds: event.timestampMilliseconds, rules)
         // The path of most events: nothing waits, time gives no reason, and the move is inside the deadband.
         if state.pointee.flags.isDisjoint(with: [.waiting, .mustJudge]), state.pointee.shown.exists,
@@ -72,7 +72,7 @@ extension Shard {
             return nil
         }
         let contribution = Contribution(
-            offset: offset, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
+            origin: origin, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
         evaluate(index, joining: contribution, quiet: .deadband, moment)
         return nil
     }
@@ -84,7 +84,7 @@ extension Shard {
     }
 
     private func takePositionWithContent(
-        _ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant
+        _ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant
     ) -> EventFault? {
         let record = record(index)
         switch merge(event.detail?.contentPatch, into: record) {
@@ -92,10 +92,10 @@ extension Shard {
             return deadLetter(fault)
         case .success(let merged):
             dropHeld(index)
-            remember(index, event, offset: offset)
+            remember(index, event, origin: origin)
             let contribution = take(
                 index, event.position, timestampMilliseconds: event.timestampMilliseconds, event.detail, merged,
-                offset: offset, moment)
+                origin: origin, moment)
             evaluate(index, joining: contribution, quiet: .deadband, moment)
             return nil
         }
@@ -103,7 +103,7 @@ extension Shard {
 
     /// Holds it aside, or takes it together with the one that was held and that it bears out.
     private func applyImplausible(
-        _ index: UInt32, _ event: Event, offset: Int64, _ rules: PositionRules, _ moment: Instant
+        _ index: UInt32, _ event: Event, origin: Origin, _ rules: PositionRules, _ moment: Instant
     ) -> EventFault? {
         let record = record(index)
         if let held = record.held, event.timestampMilliseconds > held.timestampMilliseconds,
@@ -111,21 +111,22 @@ extension Shard {
                 from: Fix(held.position), atMilliseconds: held.timestampMilliseconds, to: Fix(event.position),
                 atMilliseconds: event.timestampMilliseconds, rules) == .plausible
         {
-            return takeBoth(index, held, event, offset: offset, rules, moment)
+            return takeBoth(index, held, event, origin: origin, rules, moment)
         }
         if case .failure(let fault) = merge(event.detail?.contentPatch, into: record) { return deadLetter(fault) }
         dropHeld(index)
-        see(index, event, offset: offset)
+        see(index, event, origin: origin)
         record.held = HeldPosition(
-            position: event.position, timestampMilliseconds: event.timestampMilliseconds, offset: offset,
-            detail: event.detail)
+            position: event.position, timestampMilliseconds: event.timestampMilliseconds, origin: origin,
+            appliedAtMilliseconds: moment.nowMilliseconds, detail: event.detail)
         state(index).pointee.flags.insert(.hasHeld)
+        hold(index, origin)
         decisions.pending += 1
         return nil
     }
 
     private func takeBoth(
-        _ index: UInt32, _ held: HeldPosition, _ event: Event, offset: Int64, _ rules: PositionRules, _ moment: Instant
+        _ index: UInt32, _ held: HeldPosition, _ event: Event, origin: Origin, _ rules: PositionRules, _ moment: Instant
     ) -> EventFault? {
         let record = record(index)
         // It fitted when it came; where it no longer does (something else grew meanwhile), it goes without its content.
@@ -146,15 +147,15 @@ extension Shard {
         decisions.pending -= 1
         let earlier = take(
             index, held.position, timestampMilliseconds: held.timestampMilliseconds,
-            heldContent == nil ? nil : held.detail, heldContent, offset: held.offset, moment)
+            heldContent == nil ? nil : held.detail, heldContent, origin: held.origin, moment)
         if state(index).pointee.flags.contains(.waiting) {
             let threshold = judgement(index, moment).thresholdMeters
             record.waitingThresholdMeters = min(record.waitingThresholdMeters, threshold)
         }
-        remember(index, event, offset: offset)
+        remember(index, event, origin: origin)
         let newest = take(
             index, event.position, timestampMilliseconds: event.timestampMilliseconds, event.detail, merged,
-            offset: offset, moment)
+            origin: origin, moment)
         evaluate(index, joining: newest, after: earlier, quiet: .deadband, moment)
         return nil
     }
@@ -162,11 +163,11 @@ extension Shard {
     /// Makes a position and its content the newest truth.
     private func take(
         _ index: UInt32, _ position: Position, timestampMilliseconds: Int64, _ detail: EventDetail?,
-        _ merged: ContentState?, offset: Int64, _ moment: Instant
+        _ merged: ContentState?, origin: Origin, _ moment: Instant
     ) -> Contribution {
         move(index, position, timestampMilliseconds: timestampMilliseconds, positionRules(index).pointee)
         var contribution = Contribution(
-            offset: offset, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
+            origin: origin, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
         if let merged, let patch = detail?.contentPatch {
             contribution.fields = patch.leafPaths
             record(index).latestContent = merged

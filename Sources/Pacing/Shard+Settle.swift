@@ -25,6 +25,11 @@ extension Shard {
             }
             endIfNeverBegun(index, flight, settlement)
         }
+        switch settlement {
+        case .accepted, .refused, .targetGone, .unknownStart: markUnsaved(index)
+        // The store was told that it leaves; it did not arrive.
+        case .retry, .unsent: if flight.update.kind == .start { markUnsaved(index) }
+        }
         // With `shown` taken back, what waits may have become urgent.
         if state(index).pointee.flags.contains(.waiting), judgement(index, moment).reasons.isUrgent {
             record.waitingIsUrgent = true

@@ -2,7 +2,7 @@ import Telemetry
 
 extension Shard {
     /// The `activity.started` of an unknown activity.
-    func applyStart(_ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    func applyStart(_ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         let hasEarlyToken = earlyTokens.hasToken(event.identifier, nowMilliseconds: moment.nowMilliseconds)
         if let fault = startFault(event, needsAlert: !hasEarlyToken) { return deadLetter(fault) }
         let merged: ContentState?
@@ -11,12 +11,12 @@ extension Shard {
         case .success(let state): merged = state
         }
         let index = begin(event, attributesType: event.detail?.attributesType, moment)
-        takeOverStart(index, event, merged, offset: offset, moment)
+        takeOverStart(index, event, merged, origin: origin, moment)
         return nil
     }
 
     /// The `activity.started` of an activity that has ended, with a target that no life of it has had.
-    func applyNewLife(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    func applyNewLife(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         if let fault = startFault(event, needsAlert: true) { return deadLetter(fault) }
         let merged: ContentState?
         switch firstContent(event) {
@@ -26,6 +26,7 @@ extension Shard {
         let record = record(index)
         giveUp(index)
         record.beginNewLife()
+        markUnsaved(index)
         let state = state(index)
         state.pointee.flags.remove([.ended, .mustJudge, .hasEventSinceSend])
         state.pointee.latest = .none
@@ -35,12 +36,12 @@ extension Shard {
         state.pointee.startOrder = takeStartOrder()
         state.pointee.rules = rulesIndex(forType: event.detail?.attributesType)
         state.pointee.pool = poolIndex(forApp: event.detail?.app)
-        takeOverStart(index, event, merged, offset: offset, moment)
+        takeOverStart(index, event, merged, origin: origin, moment)
         return nil
     }
 
     /// The `activity.started` of a living activity: an echo as a rule, but the start itself where none came so far and nothing was sent.
-    func applyRepeatedStart(_ index: UInt32, _ event: Event, offset: Int64, _ moment: Instant) -> EventFault? {
+    func applyRepeatedStart(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
         let record = record(index)
         let isTheStart = record.lacksStart && !record.hasBeenSent
         if let fault = startFault(event, needsAlert: takesStartToken(record)) { return deadLetter(fault) }
@@ -54,10 +55,11 @@ extension Shard {
             state(index).pointee.startOrder = takeStartOrder()
             state(index).pointee.rules = rulesIndex(forType: event.detail?.attributesType)
             if let app = event.detail?.app { state(index).pointee.pool = poolIndex(forApp: app) }
-            takeOverStart(index, event, merged, offset: offset, moment)
+            takeOverStart(index, event, merged, origin: origin, moment)
             return nil
         }
-        remember(index, event, offset: offset)
+        remember(index, event, origin: origin)
+        markUnsaved(index)
         count(.repeatedStart)
         if let frequentUpdates = event.detail?.frequentUpdates { setFrequentUpdates(index, frequentUpdates, moment) }
         var alert: Alert?
@@ -75,7 +77,7 @@ extension Shard {
         case .none: break
         }
         if let token = event.detail?.renewalStartToken { keepForRenewal(index, token) }
-        var contribution = takeOver(event, merged, alert: alert, record, offset: offset, moment)
+        var contribution = takeOver(event, merged, alert: alert, record, origin: origin, moment)
         contribution.isDecided = true
         finishApplying(index, contribution, moment)
         return nil
@@ -95,6 +97,11 @@ extension Shard {
         let state = state(index)
         let record = record(index)
         record.frequentUpdates = frequentUpdates
+        if settings.keepsCheckpoints {
+            markUnsaved(index)
+        } else {
+            record.stored.pointee.numbersLeft = .max
+        }
         state.pointee.startOrder = takeStartOrder()
         state.pointee.rules = rulesIndex
         state.pointee.pool = poolIndex(forApp: event.detail?.app)
@@ -109,13 +116,14 @@ extension Shard {
 
     /// Everything that the `activity.started` of a life says.
     private func takeOverStart(
-        _ index: UInt32, _ event: Event, _ merged: ContentState?, offset: Int64, _ moment: Instant
+        _ index: UInt32, _ event: Event, _ merged: ContentState?, origin: Origin, _ moment: Instant
     ) {
         let state = state(index)
         let record = record(index)
         let rules = rules(index)
         let detail = event.detail
-        remember(index, event, offset: offset)
+        remember(index, event, origin: origin)
+        markUnsaved(index)
         record.lacksStart = false
         record.attributesType = detail?.attributesType
         record.attributes = detail?.attributes
@@ -140,7 +148,7 @@ extension Shard {
             }
         }
         let contribution = takeOver(
-            event, merged, alert: record.beganOnPhone ? nil : detail?.alert, record, offset: offset, moment)
+            event, merged, alert: record.beganOnPhone ? nil : detail?.alert, record, origin: origin, moment)
         finishApplying(index, contribution, moment)
     }
 

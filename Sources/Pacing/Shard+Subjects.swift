@@ -2,10 +2,10 @@ import Telemetry
 
 extension Shard {
     /// Applies a subject's event to the activity of that name, if the subject is one itself, and to each follower, in the order of their start.
-    func applyToSubject(_ event: Event, offset: Int64, _ moment: Instant) -> ApplyFaults {
+    func applyToSubject(_ event: Event, origin: Origin, _ moment: Instant) -> ApplyFaults {
         var faults = ApplyFaults()
         if event.kind == .activityStarted || event.kind == .token {
-            if let fault = applyToActivity(event, offset: offset, moment) { faults.add(fault) }
+            if let fault = applyToActivity(event, origin: origin, moment) { faults.add(fault) }
             return faults
         }
         let drop =
@@ -29,7 +29,7 @@ extension Shard {
         }
         for index in recipients {
             decisions.activityEvents += 1
-            if let fault = applyToKnown(index, event, offset: offset, moment) { faults.add(fault) }
+            if let fault = applyToKnown(index, event, origin: origin, moment) { faults.add(fault) }
         }
         return faults
     }
@@ -62,6 +62,7 @@ extension Shard {
         let record = record(index)
         guard let subject = record.subject else { return }
         record.subject = nil
+        if settings.keepsCheckpoints { formerSubjects[index] = subjects.name(ofPlace: subject) }
         subjects.unfollow(subject, by: index)
     }
 }

@@ -36,7 +36,22 @@ extension Shard {
             advanceGates(index, moment)
             return nil
         }
+        if startMustBeNoted(index, reasons.contains(.started) || record.flight?.update.kind == .start, moment) {
+            return nil
+        }
         return bind(index, reasons, judgement, moment)
+    }
+
+    /// A start whose outcome nobody knows is not repeated, so the store has to know of it before it leaves. Asked only when a stream is free
+    /// for it: then it leaves as soon as the store has answered.
+    private func startMustBeNoted(_ index: UInt32, _ isStart: Bool, _ moment: Instant) -> Bool {
+        let record = record(index)
+        guard settings.keepsCheckpoints, isStart, record.target.map(\.isStart) ?? true, record.startNote != .noted
+        else { return false }
+        record.startNote = .wanted
+        markUnsaved(index, isAwaited: true)
+        advanceGates(index, moment)
+        return true
     }
 
     /// A waiting retry whose time has come: the same content, sequence and id, stamped anew.
@@ -76,6 +91,8 @@ extension Shard {
             advanceGates(index, moment)
             return nil
         }
+        if startMustBeNoted(index, flight.update.kind == .start, moment) { return nil }
+        record.startNote = .none
         leaveReady(index)
         flight.phase = .inFlight
         flight.before = Snapshot(record, state(index), hadBeenSent: flight.before.hadBeenSent)
@@ -120,6 +137,10 @@ extension Shard {
         let before = Snapshot(record, state)
 
         var reasons = judged
+        if !record.quiet.isEmpty {
+            record.waiting.prepend(record.quiet, &decisions)
+            record.quiet = Contributions()
+        }
         var setFields = record.setFields
         var alert = record.alert
         if let superseded {
@@ -137,6 +158,9 @@ extension Shard {
         }
         let priority = takeToken(record, kind, isUrgent: reasons.isUrgent, moment)
         record.sequence += 1
+        if settings.keepsCheckpoints { record.stored.pointee.numbersLeft -= 1 }
+        record.startNote = .none
+        record.turnAtMilliseconds = .min
         #if PLANTED_DEFECTS
             if settings.plantedDefect == .sequenceReused, superseded != nil { record.sequence -= 1 }
         #endif

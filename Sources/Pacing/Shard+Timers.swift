@@ -33,7 +33,7 @@ extension Shard {
         }
     }
 
-    private func due(_ index: UInt32, _ moment: Instant) -> Int64 {
+    func due(_ index: UInt32, _ moment: Instant) -> Int64 {
         let state = state(index)
         let record = record(index)
         var due = record.gateOpensAtMilliseconds ?? .max

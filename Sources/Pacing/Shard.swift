@@ -39,12 +39,25 @@ public final class Shard {
     @exclusivity(unchecked) var nextGeneration: UInt32 = 0
     /// What the engine writes into the content-state of the update at hand.
     @exclusivity(unchecked) var writtenFields = ContentFields()
-    private var nextStartOrder: Int64 = 0
+    var nextStartOrder: Int64 = 0
     @exclusivity(unchecked) private var due: [UInt32] = []
+
+    // What the store is to know. By source:
+    var holds: [HoldQueue] = []
+    @exclusivity(unchecked) var unsaved: [UInt32] = []
+    var unsavedEarlyTokens: Set<[UInt8]> = []
+    /// Whether something waits for the store to have answered.
+    @exclusivity(unchecked) public internal(set) var awaitsStore = false
+    var takeOver = TakeOver()
+    var evictionHand: UInt32 = 0
+    /// What activities followed until their end, as far as the store has not heard of it.
+    var formerSubjects: [UInt32: [UInt8]] = [:]
+    /// Activities that left memory for others, to be loaded again.
+    public internal(set) var evictions = 0
 
     public init(settings: ShardSettings) {
         self.settings = settings
-        vocabulary = Vocabulary(seed: settings.hashSeed)
+        vocabulary = Vocabulary()
         activities = IdentifierTable(seed: settings.hashSeed)
         subjects = Subjects(seed: settings.hashSeed)
         earlyTokens = EarlyTokens(keptMilliseconds: settings.default.removeAfterMilliseconds)
@@ -67,13 +80,16 @@ public final class Shard {
 
     /// Applies one record, in partition order.
     ///
-    /// - Parameter offset: its place in the partition; −1 where it has none.
+    /// - Parameters:
+    ///   - offset: its place in its source; −1 where it has none.
+    ///   - source: which one of those that feed the partition, of at most `Origin.maxSources`.
     /// - Returns: what the caller has to dead-letter.
-    public func apply(_ event: Event, offset: Int64 = -1, at instant: Instant) -> ApplyFaults {
+    public func apply(_ event: Event, offset: Int64 = -1, source: Int = 0, at instant: Instant) -> ApplyFaults {
         let moment = moment(instant)
-        if event.isForSubject { return applyToSubject(event, offset: offset, moment) }
+        let origin = Origin(offset: offset, source: UInt8(source))
+        if event.isForSubject { return applyToSubject(event, origin: origin, moment) }
         var faults = ApplyFaults()
-        if let fault = applyToActivity(event, offset: offset, moment) { faults.add(fault) }
+        if let fault = applyToActivity(event, origin: origin, moment) { faults.add(fault) }
         return faults
     }
 
@@ -131,6 +147,9 @@ public final class Shard {
 }
 
 extension Shard {
+    /// How far ahead of the wall clock a push may be stamped.
+    public static var timestampLeadMilliseconds: Int64 { Gates.timestampLeadMilliseconds }
+
     func state(_ index: UInt32) -> UnsafeMutablePointer<ActivityState> { slab.states[index] }
 
     func record(_ index: UInt32) -> ActivityRecord {

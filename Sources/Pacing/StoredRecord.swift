@@ -27,6 +27,8 @@ struct StoredRecord {
         /// `life` tells of the end.
         static let isOver = Flags(rawValue: 1 << 12)
         static let hasDifference = Flags(rawValue: 1 << 13)
+        /// Stands in the list of those that are to be saved.
+        static let isUnsaved = Flags(rawValue: 1 << 14)
     }
 
     // The newest truth, and what the phone was told. (The positions are in the state.) These three stand first: `prefetchParts`.
@@ -41,6 +43,8 @@ struct StoredRecord {
     var subject = ActivitySlab.noIndex
     /// At most one a second: 32 bits last for 136 years.
     var sequence: UInt32 = 0
+    /// Until the year 2106; 0 for none.
+    var lastTimestampSeconds: UInt32 = 0
     /// Place in the vocabulary.
     var attributesType = Vocabulary.none
     /// Fields that a `status` or `activity.started` set since the last send: place in the vocabulary.
@@ -48,11 +52,12 @@ struct StoredRecord {
     /// Of `latestContent` and `shownContent`, with the position parts for which it holds.
     var difference: ContentDifference = []
     var differenceWritten: PositionSources = []
+    /// How many sequence numbers may be used before the store has to promise more.
+    var numbersLeft: UInt8 = 0
     var bucket: CadenceBucket
     /// When this life began, none while an activity that is to be begun by push was not sent; after its end, the last that it did.
     var life = Int48.min
     var targetRegisteredAt = Int48.min
-    var lastTimestampSeconds = Int48.min
     var lastSentAt = Int48.min
 
     init(bucket: CadenceBucket) {

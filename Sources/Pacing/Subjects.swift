@@ -7,6 +7,7 @@ struct Subjects: ~Copyable {
         /// Activities in the order of their start.
         var followers: [UInt32] = []
         var position: Position?
+        var isComplete = false
         var timestampMilliseconds = Int64.min
     }
 
@@ -49,6 +50,33 @@ struct Subjects: ~Copyable {
 
     func find(_ identifier: UnsafeRawBufferPointer) -> Subject? {
         place(ofKnown: identifier).flatMap { subjects[Int($0)] }
+    }
+
+    func name(ofPlace place: UInt32) -> [UInt8] {
+        guard var name = subjects[Int(place)]?.name else { return [] }
+        return StoredIdentifier.withBytes(of: &name) { Array($0) }
+    }
+
+    /// Whether all activities that follow it are in memory, as far as the store knew of any.
+    func isComplete(_ identifier: UnsafeRawBufferPointer) -> Bool {
+        place(ofKnown: identifier).flatMap { subjects[Int($0)]?.isComplete } ?? false
+    }
+
+    mutating func noteComplete(_ identifier: UnsafeRawBufferPointer) {
+        let index = place(of: identifier)
+        subjects[Int(index)]?.isComplete = true
+    }
+
+    /// - Parameter startOrder: of an activity.
+    mutating func followAgain(
+        _ identifier: UnsafeRawBufferPointer, by activity: UInt32, startOrder: (UInt32) -> Int64
+    ) -> UInt32 {
+        let index = place(of: identifier)
+        let own = startOrder(activity)
+        let followers = subjects[Int(index)]?.followers ?? []
+        let place = followers.firstIndex { startOrder($0) > own } ?? followers.count
+        subjects[Int(index)]?.followers.insert(activity, at: place)
+        return index
     }
 
     /// - Returns: the subject's index, and what is known of it.

@@ -28,6 +28,8 @@ public enum PushTarget: Hashable, Sendable {
 }
 
 extension PushTarget {
+    var isStart: Bool { if case .startToken = self { true } else { false } }
+
     /// As an event names it; nil for one that no event names.
     var asNamed: StartTarget? {
         switch self {

@@ -12,13 +12,8 @@ final class Vocabulary {
     private static let mostFields = 16
     private static let longestFieldsBytes = 512
 
-    private let seed: UInt64
     @exclusivity(unchecked) private var types = Words<AttributesTypeName>()
     @exclusivity(unchecked) private var fieldLists = Words<[FieldPath]>()
-
-    init(seed: UInt64) {
-        self.seed = seed
-    }
 
     func place(ofType name: String) -> UInt8 {
         guard name.utf8.count <= Vocabulary.longestTypeBytes else { return Vocabulary.apart }
@@ -37,18 +32,20 @@ final class Vocabulary {
 
     func fields(_ place: UInt8) -> [FieldPath] { fieldLists[place] }
 
-    /// By which a target is known to have been one.
+    /// By which a target is known to have been one. Checkpoints keep it, so it is the same in every process.
     func hash(of target: StartTarget) -> UInt64 {
-        switch target {
-        case .none: hash(kind: 0)(UnsafeRawBufferPointer(start: nil, count: 0))
-        case .updateToken(let token): token.withBytes { hash(kind: 1)($0) }
-        case .startToken(let token): token.withBytes { hash(kind: 2)($0) }
-        case .channel(var channel): channel.withUTF8 { hash(kind: 3)(UnsafeRawBufferPointer($0)) }
-        case .user(var user): user.withUTF8 { hash(kind: 4)(UnsafeRawBufferPointer($0)) }
-        }
+        let hash =
+            switch target {
+            case .none: UInt64(0)
+            case .updateToken(let token): token.withBytes { KeyedHash.stored.hash($0) &+ 1 }
+            case .startToken(let token): token.withBytes { KeyedHash.stored.hash($0) &+ 2 }
+            case .channel(var channel):
+                channel.withUTF8 { KeyedHash.stored.hash(UnsafeRawBufferPointer($0)) &+ 3 }
+            case .user(var user): user.withUTF8 { KeyedHash.stored.hash(UnsafeRawBufferPointer($0)) &+ 4 }
+            }
+        // 0 stands for none.
+        return max(1, hash)
     }
-
-    private func hash(kind: UInt64) -> SeededHash { SeededHash(seed: seed &+ kind &* 0x9E37_79B9_7F4A_7C15) }
 
     /// At most so many of either.
     static let limit = 254

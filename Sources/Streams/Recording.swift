@@ -13,6 +13,8 @@ public struct RecordingRecord {
     public let decoded: Event
     /// The record as published: without its wrapper.
     public let value: UnsafeRawBufferPointer
+    /// The message's key as the wrapper writes it, escapes not resolved; nil where it has none.
+    public let key: UnsafeRawBufferPointer?
     private let refusal: Refusal?
 
     /// A fault in a box of its own: a record that has none is copied and destroyed for next to nothing.
@@ -26,18 +28,18 @@ public struct RecordingRecord {
 
     init(
         partition: Int32 = 0, offset: Int64 = -1, number: Int, time: RecordClock.RecordTime = .unknown, event: Event,
-        value: UnsafeRawBufferPointer
+        value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer? = nil
     ) {
         (self.partition, self.offset, self.number, self.time) = (partition, offset, number, time)
-        (decoded, self.value, refusal) = (event, value, nil)
+        (decoded, self.value, self.key, refusal) = (event, value, key, nil)
     }
 
     init(
         partition: Int32 = 0, offset: Int64 = -1, number: Int, time: RecordClock.RecordTime = .unknown,
-        fault: EventFault, value: UnsafeRawBufferPointer
+        fault: EventFault, value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer? = nil
     ) {
         (self.partition, self.offset, self.number, self.time) = (partition, offset, number, time)
-        (decoded, self.value, refusal) = (.nothing, value, Refusal(fault))
+        (decoded, self.value, self.key, refusal) = (.nothing, value, key, Refusal(fault))
     }
 
     /// Why the record cannot be used; nil where it can.
@@ -197,11 +199,11 @@ public final class Recording {
             return RecordingRecord(
                 partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number,
                 time: received ?? .stamped(milliseconds: event.timestampMilliseconds), event: event,
-                value: wrapped.value)
+                value: wrapped.value, key: wrapped.key)
         } catch {
             return RecordingRecord(
                 partition: wrapped.partition ?? 0, offset: wrapped.offset ?? -1, number: number,
-                time: received ?? .unknown, fault: error, value: wrapped.value)
+                time: received ?? .unknown, fault: error, value: wrapped.value, key: wrapped.key)
         }
     }
 }

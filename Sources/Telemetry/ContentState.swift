@@ -17,6 +17,9 @@ public struct ContentState: Equatable, Sendable {
 
     public var isEmpty: Bool { packed.isEmpty }
 
+    /// Whether both are copies of one value. False says nothing.
+    public func sharesStorage(with other: ContentState) -> Bool { packed.sharesStorage(with: other.packed) }
+
     /// The same as a tree, made anew at each call.
     public var object: JSONObject { packed.object }
 

@@ -79,3 +79,12 @@ extension PackedObject: Equatable {
         return left.withValue { left in right.withValue { left.isEqual(to: $0) } }
     }
 }
+
+extension PackedObject {
+    /// The bytes of a packed object that was kept somewhere whole; nil where they cannot be one. They are looked at no closer: who kept them
+    /// has to know that they are the same.
+    public init?(saved bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= 2, bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { return nil }
+        self.init(packed: Array(bytes))
+    }
+}

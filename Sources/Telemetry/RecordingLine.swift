@@ -32,6 +32,12 @@ public struct RecordingLine {
         }
     }
 
+    /// What a `key` stands for: its escapes resolved.
+    public static func resolved(key: UnsafeRawBufferPointer) -> [UInt8] {
+        // The line was read as JSON already, so there is no escape that cannot be resolved.
+        JSONText.hasEscape(key) ? JSONText.unescape(key) ?? Array(key) : Array(key)
+    }
+
     /// The general way: what the scanner takes, it takes with the same result.
     static func parseInFull(_ line: UnsafeRawBufferPointer) throws(EventFault) -> RecordingLine {
         let limit = JSONParser.maximumBytes + maximumWrapperBytes

@@ -1,6 +1,7 @@
 import CBenchmarks
 import HTTP2
 import LiveActivities
+import Sockets
 
 /// Pushes over a bare `ClientConnection`: what HTTP/2 costs without pool, policy, instruments and hand-over between threads.
 final class ConnectionClient: ClientHandler {

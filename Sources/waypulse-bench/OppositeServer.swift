@@ -1,5 +1,6 @@
 import Glibc
 import HTTP2
+import Sockets
 
 /// The other end, on a thread of its own: takes every push and answers 200 with an `apns-id`, as APNs does.
 final class OppositeServer: Sendable {

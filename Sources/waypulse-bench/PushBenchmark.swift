@@ -1,4 +1,5 @@
 import HTTP2
+import Sockets
 
 /// One client against a server in another process, so that each may have a core: `push --client connection|worker --port N --authority FILE`.
 enum PushBenchmark {

@@ -2,6 +2,7 @@ import CBenchmarks
 import Delivery
 import HTTP2
 import Instruments
+import Sockets
 import Synchronization
 
 /// Pushes through a `Worker`, as lanes do: pool, policy, deadlines and instruments are in it. The next jobs are made on the worker's own

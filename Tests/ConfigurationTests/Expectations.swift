@@ -23,6 +23,31 @@ func configuration(
         file: ConfigurationFile(path: "config.yaml", text: yaml), environment: environment, flags: flags)
 }
 
+/// The least that streams need.
+let streams = """
+    source:
+      redis:
+        url: redis://localhost
+        topics: [rides]
+        partitions: 4
+
+    """
+
+/// What some options cannot be set without.
+let companions = [
+    "source.redis.url": streams, "source.redis.topics": streams, "source.redis.partitions": streams,
+    "source.redis.certificateFile": "source:\n  redis:\n    keyFile: client.key",
+    "source.redis.keyFile": "source:\n  redis:\n    certificateFile: client.pem",
+    "storage.kind": streams,
+]
+
+extension Kind {
+    /// An example as flags and variables are written.
+    var flatExample: String {
+        if case .list(let rule) = self { rule.example } else { example }
+    }
+}
+
 /// A complete app, to build on.
 let courierApp = """
     apps:

@@ -27,10 +27,12 @@ import Testing
 
     @Test(arguments: Options.all.filter { $0.scope == .process || $0.scope == .overridable })
     func everyOptionHasAVariableAndAFlag(_ option: Declaration) throws {
-        let text = option.standard ?? option.kind.example
+        let text = option.standard.flatMap { $0.isEmpty ? nil : $0 } ?? option.kind.flatExample
         let variable = VariableName.of(option.key)
-        let byVariable = try configuration(environment: [variable: text])
-        let byFlag = try configuration(flags: ["\(option.key)=\(text)"])
+        // What the option cannot do without, lower than where it is set itself.
+        let others = companions[option.key, default: ""]
+        let byVariable = try configuration(others, environment: [variable: text])
+        let byFlag = try configuration(others, flags: ["\(option.key)=\(text)"])
         #expect(byVariable.setting(option, below: nil)?.origin == .environment(variable: variable))
         #expect(byFlag.setting(option, below: nil)?.origin == .flag(key: option.key))
         #expect(byVariable.setting(option, below: nil)?.value == byFlag.setting(option, below: nil)?.value)

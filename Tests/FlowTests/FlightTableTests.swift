@@ -26,6 +26,7 @@ struct FlightTableTests {
         let made = try #require(lane.next(at: moment, body: &body))
         return Dispatch(
             identifier: identifier, link: 0, pool: 0, update: made.update, headers: nil, shed: [], shard: 0,
+            standing: Standing(partition: 0),
             permit: .free, tries: Tries())
     }
 
@@ -35,6 +36,7 @@ struct FlightTableTests {
         func make(_ identifier: UInt64) -> Dispatch {
             Dispatch(
                 identifier: identifier, link: 0, pool: 0, update: template.update, headers: nil, shed: [], shard: 0,
+                standing: Standing(partition: 0),
                 permit: .free, tries: Tries())
         }
         var table = FlightTable()

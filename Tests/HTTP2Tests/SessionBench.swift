@@ -1,4 +1,5 @@
 import CNghttp2
+import Sockets
 
 @testable import HTTP2
 

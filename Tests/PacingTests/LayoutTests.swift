@@ -70,7 +70,7 @@ struct Int48Tests {
 struct VocabularyTests {
     @Test("a word has one place; beyond the limit the activity keeps its own")
     func limit() {
-        let vocabulary = Vocabulary(seed: 1)
+        let vocabulary = Vocabulary()
         for number in 1...Vocabulary.limit {
             #expect(vocabulary.place(ofType: "Type\(number)") == UInt8(number))
             #expect(vocabulary.place(ofFields: [FieldPath("field\(number)")]) == UInt8(number))
@@ -85,7 +85,7 @@ struct VocabularyTests {
 
     @Test("long words find no place, and names are told apart byte for byte")
     func words() {
-        let vocabulary = Vocabulary(seed: 1)
+        let vocabulary = Vocabulary()
         #expect(vocabulary.place(ofType: String(repeating: "x", count: 129)) == Vocabulary.apart)
         #expect(vocabulary.place(ofFields: [FieldPath(String(repeating: "x", count: 600))]) == Vocabulary.apart)
         #expect(vocabulary.place(ofType: "caf\u{E9}") != vocabulary.place(ofType: "cafe\u{301}"))
@@ -93,7 +93,7 @@ struct VocabularyTests {
 
     @Test("a record reads back what it was given, whoever keeps it")
     func records() {
-        let vocabulary = Vocabulary(seed: 1)
+        let vocabulary = Vocabulary()
         var slab = ActivitySlab()
         let record = ActivityRecord(stored: slab.records[slab.allocate(named("one"))], vocabulary: vocabulary)
         for type in ["Delivery", String(repeating: "x", count: 500), "Delivery", nil] {

@@ -329,7 +329,11 @@ struct SettlementTests {
         run.apply(ride.started(0, fields: ["status": "riding"]), offset: 10)
         run.apply(ride.position(1), offset: 11)
         run.apply(ride.position(2), offset: 12)
-        let waiting = { run.shard.record(0).waiting.smallestOffset }
+        let waiting = { () -> Int64? in
+            var held: Held?
+            run.shard.record(0).waiting.lower(&held, source: 0, above: -1)
+            return held?.offset
+        }
         #expect(waiting() == 10)
         run.apply(ride.status(3, "near"), offset: 13)
         #expect(waiting() == 12)

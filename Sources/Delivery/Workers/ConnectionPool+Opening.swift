@@ -1,5 +1,6 @@
 import HTTP2
 import Instruments
+import Sockets
 
 /// Opens what is missing, and retires what is to be replaced.
 extension ConnectionPool {

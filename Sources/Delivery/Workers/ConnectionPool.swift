@@ -2,6 +2,7 @@ import Flow
 import HTTP2
 import Instruments
 import LiveActivities
+import Sockets
 
 /// One worker's connections to one pool: hands jobs to the freest, reports what becomes of them, and keeps as many open as it is told to.
 ///

@@ -1,4 +1,5 @@
 import HTTP2
+import Sockets
 
 /// How workers treat their connections; the same for every pool.
 public struct DeliveryOptions: Sendable {

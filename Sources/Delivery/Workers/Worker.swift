@@ -1,5 +1,6 @@
 import HTTP2
 import Instruments
+import Sockets
 
 /// One dispatch worker: a thread with an event loop that owns connections to every pool. Jobs come in and reports go out in batches.
 ///

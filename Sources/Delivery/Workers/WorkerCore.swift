@@ -1,6 +1,7 @@
 import Flow
 import HTTP2
 import Instruments
+import Sockets
 
 /// Addresses of a name, now.
 typealias AddressLookUp = @Sendable (_ host: String, _ port: UInt16) -> Result<[SocketAddress], ResolveFault>

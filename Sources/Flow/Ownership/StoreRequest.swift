@@ -1,3 +1,5 @@
+import Pacing
+
 /// Counts the owners of a partition: who was given a higher one owns it, and nobody with a lower one may write, commit or send.
 public typealias Epoch = UInt64
 
@@ -16,17 +18,19 @@ public enum StoreRequest: Sendable {
     case release(partition: Int32, Epoch)
     /// What is kept of activities that are not in memory. Answer: `loaded`, `lost`.
     case load(partition: Int32, Epoch, [LoadKey])
-    /// What is kept of the activities whose time has come by `dueMilliseconds`, the earliest first, those with their next time after
-    /// `dueMilliseconds` left out. Answer: `loaded`, `lost`.
-    case loadDue(partition: Int32, Epoch, dueMilliseconds: Int64, limit: Int)
-    /// Writes checkpoints and how far the partition is settled, all or nothing. Answer: `saved`, `lost`.
+    /// What is kept of the activities whose time comes from `fromMilliseconds` through `throughMilliseconds`, both included, the earliest
+    /// first, at most `limit` of them. Answer: `loaded`, `lost`.
+    case loadDue(partition: Int32, Epoch, fromMilliseconds: Int64, throughMilliseconds: Int64, limit: Int)
+    /// Writes checkpoints and how far the partition is settled, all or nothing; nothing where a batch of the same epoch with the same or a
+    /// higher serial was written. Answer: `saved`, `lost`.
     case save(partition: Int32, Epoch, CheckpointBatch)
 
     public var partition: Int32? {
         switch self {
         case .beat, .leave: nil
         case .claim(let partition), .renew(let partition, _), .release(let partition, _), .load(let partition, _, _),
-            .loadDue(let partition, _, _, _), .save(let partition, _, _):
+
+            .loadDue(let partition, _, _, _, _), .save(let partition, _, _):
             partition
         }
     }
@@ -75,25 +79,16 @@ public struct Claim: Sendable {
     }
 }
 
-/// All events of a source up to `offset`, that one included, are settled.
-public struct SettledPosition: Equatable, Sendable {
-    public var offset: Int64
-    /// How many records that were, as far as owners counted them.
-    public var records: Int64
-
-    public init(offset: Int64, records: Int64) {
-        self.offset = offset
-        self.records = records
-    }
-}
-
 public struct LoadedCheckpoint: Sendable {
     public let identifier: [UInt8]
     public let bytes: [UInt8]
+    /// When time alone will change something, Unix milliseconds, as it was saved; nil where that was not asked for.
+    public let dueMilliseconds: Int64?
 
-    public init(identifier: [UInt8], bytes: [UInt8]) {
+    public init(identifier: [UInt8], bytes: [UInt8], dueMilliseconds: Int64? = nil) {
         self.identifier = identifier
         self.bytes = bytes
+        self.dueMilliseconds = dueMilliseconds
     }
 }
 

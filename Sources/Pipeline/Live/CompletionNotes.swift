@@ -43,7 +43,7 @@ struct CompletionNotes {
             log.warning(
                 "whether an activity was started is not known, and it is not started twice",
                 .activity(completion.update.activityIdentifier))
-        case .held, .sendAgain, .unsent:
+        case .held, .sendAgain, .unsent, .orphaned:
             break
         }
         noteAlarm(completion)

@@ -40,7 +40,7 @@ public struct LaneInstruments: Sendable {
     }
 
     public enum FateLabel: String, MetricLabel {
-        case accepted, refused, held, unsent
+        case accepted, refused, held, unsent, orphaned
         case targetGone = "target_gone"
         case sendAgain = "send_again"
         case startUnknown = "start_unknown"
@@ -131,6 +131,7 @@ extension LaneInstruments.FateLabel {
         case .sendAgain: self = .sendAgain
         case .startUnknown: self = .startUnknown
         case .unsent: self = .unsent
+        case .orphaned: self = .orphaned
         }
     }
 }

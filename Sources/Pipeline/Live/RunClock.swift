@@ -128,7 +128,8 @@ struct RunClock {
         nanoseconds < Double(longestNanoseconds) ? Int64(nanoseconds) : longestNanoseconds
     }
 
-    static func monotonicNanoseconds() -> Int64 { nanoseconds(CLOCK_MONOTONIC) }
+    /// The time that a machine sleeps counts: a lease runs on meanwhile.
+    static func monotonicNanoseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) }
     static func wallMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
 
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {

@@ -3,6 +3,7 @@ import Flow
 import HTTP2
 import Instruments
 import LiveActivities
+import Sockets
 import Telemetry
 
 /// The workers that a lane feeds: which link leads to which worker's pool, and the jobs on their way. Used by the lane's thread alone, and not

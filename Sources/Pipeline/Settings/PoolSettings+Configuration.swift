@@ -2,6 +2,7 @@ import Configuration
 import Delivery
 import HTTP2
 import LiveActivities
+import Sockets
 
 extension DeliveryOptions {
     public init(_ configuration: Configuration) {

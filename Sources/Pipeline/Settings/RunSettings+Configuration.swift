@@ -18,7 +18,7 @@ extension RunSettings {
             pace: pace,
             pools: try PoolSettings.all(configuration), delivery: DeliveryOptions(configuration))
         workers = configuration[Options.delivery.workers]
-        drainTimeoutMilliseconds = configuration[Options.process.drainTimeout]
+        drainTimeoutMilliseconds = configuration.drainTimeoutMilliseconds
         deadLetterFile = configuration[Options.process.deadLettersFile]
     }
 }

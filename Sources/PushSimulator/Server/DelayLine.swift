@@ -1,4 +1,5 @@
 import HTTP2
+import Sockets
 
 /// Holds work until its time, in order of time and then of entry, with one timer of the loop.
 final class DelayLine<Element> {

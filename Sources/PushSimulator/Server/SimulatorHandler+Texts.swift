@@ -1,4 +1,5 @@
 import HTTP2
+import Sockets
 import Telemetry
 
 extension SimulatorHandler {

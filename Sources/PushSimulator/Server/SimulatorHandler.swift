@@ -1,4 +1,5 @@
 import HTTP2
+import Sockets
 
 /// The loop side of the simulator: takes requests from HTTP/2 to the core and answers back, and works the levers. Lives on the loop's thread.
 final class SimulatorHandler: ServerHandler {

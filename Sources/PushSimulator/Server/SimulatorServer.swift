@@ -1,6 +1,7 @@
 import Glibc
 import HTTP1
 import HTTP2
+import Sockets
 import Synchronization
 import Telemetry
 

@@ -1,4 +1,5 @@
 import HTTP2
+import Sockets
 import Synchronization
 
 /// What the simulator's thread and its callers share: the core under one lock, and orders on their way to the thread.

@@ -1,6 +1,7 @@
 import COpenSSL
 import Glibc
 import HTTP2
+import Sockets
 
 /// The cheapest server that HTTP/2 clients take for one: it walks over frames, decodes no header, and answers every request alike. Beside
 /// it a client is what limits. Belongs to the thread of its loop.

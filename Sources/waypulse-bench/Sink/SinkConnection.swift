@@ -1,6 +1,7 @@
 import COpenSSL
 import Glibc
 import HTTP2
+import Sockets
 
 /// One client at a `Sink`: TLS, and `SinkFrames` over it. What one turn of the loop answers leaves together.
 final class SinkConnection: EventSource {

@@ -3,6 +3,7 @@ import Delivery
 import HTTP2
 import Pipeline
 import PushSimulator
+import Sockets
 import Streams
 
 /// Finds the command, runs it, and turns whatever goes wrong into a message and an exit code.

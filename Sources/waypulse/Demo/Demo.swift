@@ -7,6 +7,7 @@ import LiveActivities
 import Pacing
 import Pipeline
 import PushSimulator
+import Sockets
 import Streams
 import Telemetry
 

@@ -2,6 +2,7 @@ import Flow
 import HTTP2
 import Instruments
 import PushSimulator
+import Sockets
 import Synchronization
 import Testing
 

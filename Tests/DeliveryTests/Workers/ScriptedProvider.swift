@@ -1,5 +1,6 @@
 import Glibc
 import HTTP2
+import Sockets
 import Synchronization
 
 @testable import Delivery

@@ -3,6 +3,7 @@ import HTTP2
 import Instruments
 import LiveActivities
 import PushSimulator
+import Sockets
 import Synchronization
 import Telemetry
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import HTTP2
 import Instruments
 import PushSimulator
+import Sockets
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@ import HTTP2
 import Instruments
 import LiveActivities
 import PushSimulator
+import Sockets
 import Streams
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import HTTP2
+import Sockets
 import Testing
 
 @testable import PushSimulator

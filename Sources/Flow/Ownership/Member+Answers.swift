@@ -1,0 +1,69 @@
+extension Member {
+    /// The answer to a request. One that came too late to matter changes nothing.
+    public func answer(_ identifier: UInt64, _ answer: StoreAnswer, at moment: Moment) {
+        guard let question = asked.removeValue(forKey: identifier) else { return }
+        if case .failed(let failure) = answer {
+            counts.storeFailures += 1
+            notices.append(.storeFailed(failure, partition: question.request.partition))
+        }
+        switch question.request {
+        case .beat:
+            if case .alive(let members) = answer { heard(members, moment) } else { isBeating = false }
+        case .leave:
+            isStopped = true
+        case .claim(let number):
+            answerClaim(partitions[Int(number)], question, answer, moment)
+        case .renew(let number, let epoch):
+            guard let partition = owned(number, epoch) else { return }
+            switch answer {
+            case .renewed: renewed(partition, askedAtMilliseconds: question.askedAtMilliseconds)
+            case .lost: lose(partition, at: .renew)
+            default:
+                partition.renewalAskedAtMilliseconds = nil
+                partition.nextRenewalMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
+            }
+        case .release(let number, let epoch):
+            let partition = partitions[Int(number)]
+            guard partition.phase == .releasing, partition.epoch == epoch || partition.epoch == 0 else { return }
+            counts.partitionsReleased += 1
+            notices.append(.released(partition: number))
+            partition.forget()
+        case .load(let number, let epoch, _), .loadDue(let number, let epoch, _, _, _):
+            guard let partition = owned(number, epoch) else { return }
+            switch answer {
+            case .loaded(let checkpoints): loaded(checkpoints, by: question, partition, moment)
+            case .lost: lose(partition, at: .load)
+            default: notLoaded(question, partition, moment)
+            }
+        case .save(let number, let epoch, let batch):
+            guard let partition = owned(number, epoch), partition.serial == batch.serial else { return }
+            switch answer {
+            case .saved: saved(partition, moment)
+            case .lost: lose(partition, at: .save)
+            default: notSaved(partition, moment)
+            }
+        }
+    }
+
+    private func answerClaim(
+        _ partition: OwnedPartition, _ question: Question, _ answer: StoreAnswer, _ moment: Moment
+    ) {
+        guard partition.phase == .claiming else { return }
+        switch answer {
+        case .claimed(let claim):
+            claimed(partition, claim, askedAtMilliseconds: question.askedAtMilliseconds, moment)
+        default:
+            partition.phase = .free
+        }
+    }
+
+    private func owned(_ number: Int32, _ epoch: Epoch) -> OwnedPartition? {
+        let partition = partitions[Int(number)]
+        return partition.isOwned && partition.epoch == epoch ? partition : nil
+    }
+
+    private func lose(_ partition: OwnedPartition, at stage: FencedStage) {
+        notices.append(.lost(partition: partition.number, stage: stage))
+        lose(partition)
+    }
+}

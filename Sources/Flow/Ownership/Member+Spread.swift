@@ -1,0 +1,102 @@
+import Pacing
+
+/// Partitions are spread evenly over the members that live: whoever has too many hands some over, whoever has too few claims what is free.
+extension Member {
+    func beatIfDue(_ moment: Moment) {
+        guard !isBeating, !isLeaving, moment.realMilliseconds >= nextBeatMilliseconds else { return }
+        isBeating = true
+        nextBeatMilliseconds = moment.realMilliseconds + settings.beatMilliseconds
+        ask(.beat, moment)
+    }
+
+    func heard(_ alive: [String], _ moment: Moment) {
+        isBeating = false
+        members = alive.sorted()
+        guard takesPartitions else { return }
+        let quota = self.quota
+        let held = partitions.filter { $0.phase == .owned || $0.phase == .claiming }
+        for partition in held.filter({ $0.phase == .owned }).suffix(max(0, held.count - quota)) {
+            drain(partition, moment)
+        }
+        claim(quota - held.count, moment)
+    }
+
+    /// How many partitions this member is to have; the first ones by name have one more where it does not come out even.
+    private var quota: Int {
+        guard let place = members.firstIndex(of: settings.name) else { return 0 }
+        let (each, rest) = settings.partitions.quotientAndRemainder(dividingBy: members.count)
+        return each + (place < rest ? 1 : 0)
+    }
+
+    private func claim(_ wanted: Int, _ moment: Moment) {
+        guard wanted > 0 else { return }
+        var tried = 0
+        for step in 0..<partitions.count where tried < wanted {
+            let partition = partitions[(claimFrom + step) % partitions.count]
+            guard partition.phase == .free else { continue }
+            partition.phase = .claiming
+            partition.leasedAtMilliseconds = moment.realMilliseconds
+            ask(.claim(partition: partition.number), moment)
+            tried += 1
+        }
+        claimFrom = (claimFrom + max(1, tried)) % partitions.count
+    }
+
+    func claimed(_ partition: OwnedPartition, _ claim: Claim, askedAtMilliseconds: Int64, _ moment: Moment) {
+        guard takesPartitions else {
+            partition.phase = .releasing
+            partition.leasedAtMilliseconds = askedAtMilliseconds
+            ask(.release(partition: partition.number, claim.epoch), moment)
+            return
+        }
+        partition.phase = .owned
+        partition.epoch = claim.epoch
+        partition.leasedAtMilliseconds = askedAtMilliseconds
+        partition.nextRenewalMilliseconds = askedAtMilliseconds + settings.renewalMilliseconds
+        for (source, position) in claim.positions.enumerated() where source < partition.sources.count {
+            partition.sources[source].settled = position
+            partition.sources[source].readOffset = position?.offset
+            partition.sources[source].recordsRead = position?.records ?? 0
+        }
+        let shard = lane.own(
+            partition.number, epoch: claim.epoch,
+            sendsUntilMilliseconds: askedAtMilliseconds + settings.sendingMilliseconds)
+        shard.beginOwning(
+            spreadMilliseconds: spread(absenceMilliseconds: claim.absenceMilliseconds),
+            timestampLeadMilliseconds: max(0, Shard.timestampLeadMilliseconds - settings.leaseMilliseconds / 3),
+            at: moment.pacing)
+        counts.partitionsClaimed += 1
+        notices.append(
+            .claimed(
+                partition: partition.number, epoch: claim.epoch, absenceMilliseconds: claim.absenceMilliseconds))
+        lookForDue(partition, moment)
+    }
+
+    /// What came due while nobody owned the partition leaves within the same time again: so the rate stays below twice the usual one.
+    private func spread(absenceMilliseconds: Int64?) -> Int64 {
+        guard let absence = absenceMilliseconds, absence > Member.shortAbsenceMilliseconds else { return 0 }
+        let pacing = lane.settings.shard.default
+        return min(absence, max(0, pacing.staleAfterMilliseconds - pacing.refreshLeadMilliseconds))
+    }
+
+    /// A hand-over takes so long at most, and nothing is put off for it.
+    static let shortAbsenceMilliseconds: Int64 = 1_500
+
+    func renewIfDue(_ partition: OwnedPartition, _ moment: Moment) {
+        guard partition.renewalAskedAtMilliseconds == nil,
+            moment.realMilliseconds >= partition.nextRenewalMilliseconds
+        else { return }
+        partition.renewalAskedAtMilliseconds = moment.realMilliseconds
+        ask(.renew(partition: partition.number, partition.epoch), moment)
+    }
+
+    func renewed(_ partition: OwnedPartition, askedAtMilliseconds: Int64) {
+        partition.renewalAskedAtMilliseconds = nil
+        partition.leasedAtMilliseconds = max(partition.leasedAtMilliseconds, askedAtMilliseconds)
+        partition.nextRenewalMilliseconds = askedAtMilliseconds + settings.renewalMilliseconds
+        if partition.phase == .saving { return }
+        lane.extend(
+            partition.number,
+            sendsUntilMilliseconds: partition.leasedAtMilliseconds + settings.sendingMilliseconds)
+    }
+}

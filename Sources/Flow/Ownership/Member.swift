@@ -1,0 +1,237 @@
+import Pacing
+import Telemetry
+
+/// One member of a group: which partitions it owns, what of them it has read, and what the store is to know of them.
+///
+/// It has no clock, no thread and no socket. Time, answers of the store and records go in; requests to the store and, through its lane,
+/// pushes come out. Its owner calls it, one call at a time.
+public final class Member {
+    public let settings: MemberSettings
+    public let lane: Lane
+    let partitions: [OwnedPartition]
+    var asked: [UInt64: Question] = [:]
+    private var outbox: [(identifier: UInt64, request: StoreRequest)] = []
+    private var sent = 0
+    private var nextIdentifier: UInt64 = 1
+    var preparations: [UInt64: Preparation] = [:]
+    private var nextTicket: UInt64 = 1
+
+    // The group.
+    var members: [String] = []
+    var nextBeatMilliseconds: Int64 = .min
+    var isBeating = false
+    /// From where partitions are tried, so that all have their turn.
+    var claimFrom = 0
+    private var isStopping = false
+    var isLeaving = false
+    public internal(set) var isStopped = false
+
+    /// What the owner of the member should tell people, since it was last asked.
+    public var notices: [MemberNotice] = []
+    public internal(set) var counts = MemberCounts()
+
+    /// What was asked, and when.
+    struct Question {
+        let request: StoreRequest
+        let askedAtMilliseconds: Int64
+        /// Nil where the partition was not owned when it was asked.
+        var ticket: UInt64?
+    }
+
+    /// A batch of records whose activities are being loaded.
+    struct Preparation {
+        let partition: Int32
+        let epoch: Epoch
+        var isDone = false
+    }
+
+    public init(settings: MemberSettings, lane: Lane) {
+        precondition(1...Shard.maxSources ~= settings.sources, "\(settings.sources) sources feed a partition")
+        precondition(lane.settings.shard.keepsCheckpoints, "a member's lane keeps checkpoints")
+        self.settings = settings
+        self.lane = lane
+        partitions = (0..<settings.partitions).map { OwnedPartition(number: Int32($0), sources: settings.sources) }
+    }
+
+    // MARK: Time
+
+    /// All that time brings, and what records and answers since have made necessary. To be called after each of them, and when
+    /// `nextDueMilliseconds` has come.
+    public func advance(to moment: Moment) {
+        beatIfDue(moment)
+        for partition in partitions where partition.phase != .free { advance(partition, moment) }
+        if isStopping { leaveIfFree(moment) }
+    }
+
+    /// On the real clock.
+    public var nextDueMilliseconds: Int64 {
+        if isStopped { return .max }
+        var due = isBeating ? Int64.max : nextBeatMilliseconds
+        for partition in partitions where partition.phase != .free { due = min(due, nextDue(of: partition)) }
+        return due
+    }
+
+    private func advance(_ partition: OwnedPartition, _ moment: Moment) {
+        let now = moment.realMilliseconds
+        guard partition.isOwned else {
+            // Nobody answered the release: the lease ends by itself.
+            if partition.phase == .releasing, now >= partition.leasedAtMilliseconds + settings.leaseMilliseconds {
+                partition.forget()
+            }
+            return
+        }
+        if now >= partition.leasedAtMilliseconds + settings.leaseMilliseconds {
+            notices.append(.lapsed(partition: partition.number))
+            lose(partition)
+            return
+        }
+        renewIfDue(partition, moment)
+        switch partition.phase {
+        case .owned:
+            lookForDue(partition, moment)
+            saveIfDue(partition, moment)
+        case .draining(let until):
+            if now >= until || !lane.isUnderWay(partition.number, at: moment) {
+                if now >= until { counts.drainsCutShort += 1 }
+                lane.fence(partition.number)
+                shard(of: partition).saveAll()
+                partition.phase = .saving
+                saveLast(partition, moment)
+            } else {
+                saveIfDue(partition, moment)
+            }
+        case .saving: saveLast(partition, moment)
+        case .free, .claiming, .releasing: break
+        }
+    }
+
+    private func nextDue(of partition: OwnedPartition) -> Int64 {
+        guard partition.isOwned else { return partition.leasedAtMilliseconds + settings.leaseMilliseconds }
+        var due = partition.leasedAtMilliseconds + settings.leaseMilliseconds
+        if partition.renewalAskedAtMilliseconds == nil { due = min(due, partition.nextRenewalMilliseconds) }
+        if case .draining(let until) = partition.phase { due = min(due, until) }
+        if partition.receipt == nil {
+            let isWanted = hasToSave(partition) || partition.phase == .saving
+            due = min(due, isWanted ? max(partition.nextSaveMilliseconds, partition.retryAtMilliseconds) : due)
+            due = min(due, max(partition.nextBoundMilliseconds, partition.retryAtMilliseconds))
+        }
+        if partition.dueFromMilliseconds != nil {
+            due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
+        }
+        return due
+    }
+
+    // MARK: Requests
+
+    public func nextRequest() -> (identifier: UInt64, request: StoreRequest)? {
+        guard sent < outbox.count else { return nil }
+        defer {
+            sent += 1
+            if sent == outbox.count {
+                outbox.removeAll(keepingCapacity: true)
+                sent = 0
+            }
+        }
+        return outbox[sent]
+    }
+
+    @discardableResult
+    func ask(_ request: StoreRequest, ticket: UInt64? = nil, _ moment: Moment) -> UInt64 {
+        let identifier = nextIdentifier
+        nextIdentifier += 1
+        asked[identifier] = Question(request: request, askedAtMilliseconds: moment.realMilliseconds, ticket: ticket)
+        outbox.append((identifier, request))
+        return identifier
+    }
+
+    // MARK: Records
+
+    /// Whether records of the partition are to be read.
+    public func isReading(_ partition: Int32) -> Bool { partitions[Int(partition)].phase == .owned }
+
+    /// The offset after which reading goes on; nil where nobody has read the source yet.
+    public func readAfter(partition: Int32, source: Int) -> Int64? {
+        partitions[Int(partition)].sources[source].readOffset
+    }
+
+    /// Has all that the store keeps of these activities loaded, so that events for them may be applied.
+    ///
+    /// - Parameter key: of the record at that place: the bytes of its id, and whether it is a subject's.
+    /// - Returns: a ticket for `isPrepared`.
+    public func prepare(
+        _ count: Int, partition number: Int32, at moment: Moment,
+        key: (Int) -> (identifier: UnsafeRawBufferPointer, isSubject: Bool)
+    ) -> UInt64 {
+        let partition = partitions[Int(number)]
+        let shard = shard(of: partition)
+        var missing: Set<LoadKey> = []
+        for place in 0..<count {
+            let (identifier, isSubject) = key(place)
+            guard !identifier.isEmpty else { continue }
+            if shard.needsLoad(identifier, isSubject: false) { missing.insert(LoadKey(identifier: Array(identifier))) }
+            if isSubject, shard.needsLoad(identifier, isSubject: true) {
+                missing.insert(LoadKey(identifier: Array(identifier), isSubject: true))
+            }
+        }
+        let ticket = nextTicket
+        nextTicket += 1
+        preparations[ticket] = Preparation(partition: number, epoch: partition.epoch, isDone: missing.isEmpty)
+        if !missing.isEmpty { load(Array(missing), of: partition, ticket: ticket, moment) }
+        return ticket
+    }
+
+    /// Whether the events of a batch may be applied. Batches of one partition are applied in the order in which they were prepared; those of
+    /// a partition that is read no more are never prepared, and to be forgotten.
+    public func isPrepared(_ ticket: UInt64) -> Bool { preparations[ticket]?.isDone ?? false }
+
+    /// The batch has been applied, or forgotten.
+    public func finish(_ ticket: UInt64) { preparations[ticket] = nil }
+
+    /// - Returns: what the caller has to dead-letter.
+    public func apply(
+        _ event: Event, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
+    ) -> ApplyFaults {
+        partitions[Int(partition)].note(read: offset, source: source)
+        return lane.apply(event, partition: partition, source: source, offset: offset, at: moment)
+    }
+
+    /// A record that the decoder refused.
+    public func countDeadLetter(partition: Int32, source: Int = 0, offset: Int64) {
+        partitions[Int(partition)].note(read: offset, source: source)
+        lane.countDeadLetter(partition: partition)
+    }
+
+    // MARK: The end
+
+    /// Hands all partitions over, and leaves the group.
+    public func stop(at moment: Moment) {
+        isStopping = true
+        for partition in partitions where partition.phase == .owned { drain(partition, moment) }
+    }
+
+    var takesPartitions: Bool { !isStopping }
+
+    func drain(_ partition: OwnedPartition, _ moment: Moment) {
+        lane.drain(partition.number)
+        partition.phase = .draining(untilMilliseconds: moment.realMilliseconds + settings.drainTimeoutMilliseconds)
+    }
+
+    /// Somebody else has the partition, or may have: nothing is written.
+    func lose(_ partition: OwnedPartition) {
+        counts.partitionsLost += 1
+        letGo(partition)
+    }
+
+    func letGo(_ partition: OwnedPartition) {
+        lane.drop(partition.number)
+        partition.forget()
+    }
+
+    private func leaveIfFree(_ moment: Moment) {
+        guard !isLeaving, partitions.allSatisfy({ $0.phase == .free }) else { return }
+        isLeaving = true
+        ask(.leave, moment)
+    }
+
+    func shard(of partition: OwnedPartition) -> Shard { lane.shards[lane.shard(of: partition.number)] }
+}

@@ -1,0 +1,34 @@
+import Pacing
+
+/// What happened to a member that people should hear of.
+public enum MemberNotice: Sendable, Equatable {
+    case claimed(partition: Int32, epoch: Epoch, absenceMilliseconds: Int64?)
+    case released(partition: Int32)
+    /// Another member has it.
+    case lost(partition: Int32, stage: FencedStage)
+    /// The lease could not be renewed in time.
+    case lapsed(partition: Int32)
+    /// A checkpoint cannot be read: the activity begins anew, and its phone may call updates old.
+    case checkpointUnusable(partition: Int32, identifier: [UInt8], CheckpointFault)
+    case storeFailed(StoreFailure, partition: Int32?)
+}
+
+/// Where work of a former owner was refused.
+public enum FencedStage: String, Sendable, CaseIterable {
+    case dispatch, load, save, renew, release
+}
+
+/// Counted since the member began.
+public struct MemberCounts: Sendable, Equatable {
+    public var partitionsClaimed = 0
+    public var partitionsReleased = 0
+    public var partitionsLost = 0
+    public var drainsCutShort = 0
+    public var checkpointsSaved = 0
+    public var savesAcknowledged = 0
+    public var activitiesLoaded = 0
+    public var storeFailures = 0
+    public var checkpointsForced = 0
+
+    public init() {}
+}

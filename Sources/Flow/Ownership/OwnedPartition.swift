@@ -1,0 +1,105 @@
+import Pacing
+
+/// What a member keeps of one partition, from the claim to the release.
+final class OwnedPartition {
+    enum Phase: Equatable {
+        case free
+        case claiming
+        case owned
+        /// Nothing is read any more; what is under way is waited for.
+        case draining(untilMilliseconds: Int64)
+        /// Nothing leaves any more; what the store does not know is written.
+        case saving
+        case releasing
+    }
+
+    /// How far one source of the partition was read, and is settled.
+    struct Source {
+        /// Nil where nobody has read it.
+        var settled: SettledPosition?
+        var readOffset: Int64?
+        var recordsRead: Int64 = 0
+        /// Counts of records at some offsets that are not settled, in order.
+        var marks: [SettledPosition] = []
+    }
+
+    /// Counts are noted each so many records.
+    private static let recordsAMark: Int64 = 64
+
+    let number: Int32
+    var phase = Phase.free
+    var epoch: Epoch = 0
+    var sources: [Source]
+    /// When the claim or renewal was asked for that the lease of now came of.
+    var leasedAtMilliseconds: Int64 = 0
+    var renewalAskedAtMilliseconds: Int64?
+    var nextRenewalMilliseconds: Int64 = 0
+    /// Another try of what failed.
+    var retryAtMilliseconds: Int64 = 0
+
+    // Saving: one batch is under way at a time.
+    var receipt: CheckpointReceipt?
+    var positionsUnderWay: [SettledPosition?] = []
+    var serial: UInt64 = 0
+    var nextSaveMilliseconds: Int64 = 0
+    var nextBoundMilliseconds: Int64 = 0
+
+    // Loading.
+    var loadsUnderWay = 0
+    /// The next page of what is due begins here; nil while one is under way.
+    var dueFromMilliseconds: Int64? = 0
+    var dueLimit = OwnedPartition.duePage
+    var nextDueLookMilliseconds: Int64 = 0
+    var dueThroughMilliseconds: Int64 = 0
+
+    static let duePage = 512
+
+    init(number: Int32, sources: Int) {
+        self.number = number
+        self.sources = Array(repeating: Source(), count: sources)
+    }
+
+    var isOwned: Bool {
+        switch phase {
+        case .owned, .draining, .saving: true
+        case .free, .claiming, .releasing: false
+        }
+    }
+
+    func note(read offset: Int64, source: Int) {
+        sources[source].readOffset = max(offset, sources[source].readOffset ?? .min)
+        sources[source].recordsRead += 1
+        guard sources[source].recordsRead % OwnedPartition.recordsAMark == 0 else { return }
+        sources[source].marks.append(SettledPosition(offset: offset, records: sources[source].recordsRead))
+    }
+
+    /// How many records lie at or below that offset, exact where all that were read do.
+    func records(atOrBelow offset: Int64, source: Int) -> Int64 {
+        let known = sources[source]
+        if offset == known.readOffset { return known.recordsRead }
+        var low = 0
+        var high = known.marks.count
+        while low < high {
+            let middle = (low + high) / 2
+            if known.marks[middle].offset <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? known.marks[low - 1].records : known.settled?.records ?? 0
+    }
+
+    func settle(_ position: SettledPosition, source: Int) {
+        sources[source].settled = position
+        let passed = sources[source].marks.firstIndex { $0.offset > position.offset } ?? sources[source].marks.count
+        // The last one passed says how many lie below what is settled next.
+        if passed > 1 { sources[source].marks.removeFirst(passed - 1) }
+    }
+
+    func forget() {
+        let fresh = OwnedPartition(number: number, sources: sources.count)
+        phase = .free
+        sources = fresh.sources
+        (epoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, nil, nil, [])
+        (serial, nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0, 0)
+        (loadsUnderWay, dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, 0, OwnedPartition.duePage, 0)
+        dueThroughMilliseconds = 0
+    }
+}

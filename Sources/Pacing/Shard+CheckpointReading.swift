@@ -1,0 +1,213 @@
+import Telemetry
+
+/// How a partition is taken over.
+struct TakeOver {
+    /// Routine updates of what is taken over leave in turn within so long, so that what came due while nobody owned the partition does not
+    /// leave at once.
+    var spreadMilliseconds: Int64 = 0
+    var beganAtMilliseconds: Int64 = .min
+    /// No push of the owner before carries a later timestamp.
+    var timestampFloorSeconds = Int64.min
+    /// Offsets above these say nothing, by source: the log was cut back to there.
+    var offsetCeilings: [Int64] = []
+}
+
+extension Shard {
+    /// The shard becomes that of a partition which another one had.
+    ///
+    /// - Parameters:
+    ///   - spreadMilliseconds: within so long routine updates of what is restored get their turn.
+    ///   - timestampLeadMilliseconds: the owner before may have stamped pushes so far ahead of the wall clock of now.
+    public func beginOwning(
+        spreadMilliseconds: Int64, timestampLeadMilliseconds: Int64, offsetCeilings: [Int64] = [], at instant: Instant
+    ) {
+        let moment = moment(instant)
+        takeOver = TakeOver(
+            spreadMilliseconds: spreadMilliseconds, beganAtMilliseconds: moment.nowMilliseconds,
+            timestampFloorSeconds: (moment.wallMilliseconds + timestampLeadMilliseconds) / 1_000,
+            offsetCeilings: offsetCeilings)
+        // Above what any owner before can have counted to, as long as clocks are right within a minute.
+        nextStartOrder = max(nextStartOrder, moment.nowMilliseconds * TakeOver.startsAMillisecond)
+    }
+
+    /// Whether something may be kept of this id that has to be restored before an event for it is applied.
+    public func needsLoad(_ identifier: UnsafeRawBufferPointer, isSubject: Bool) -> Bool {
+        if isSubject { return !subjects.isComplete(identifier) }
+        return find(identifier) == nil
+    }
+
+    /// All that is kept of followers of this subject has been restored.
+    public func noteLoaded(subject identifier: UnsafeRawBufferPointer) {
+        subjects.noteComplete(identifier)
+    }
+
+    /// Takes over what the store kept of an activity. What is in memory is newer, and stays.
+    ///
+    /// - Throws: where the bytes are no checkpoint, or one of a newer program.
+    public func restore(
+        _ identifier: UnsafeRawBufferPointer, from bytes: UnsafeRawBufferPointer, at instant: Instant
+    ) throws(CheckpointFault) {
+        let moment = moment(instant)
+        guard find(identifier) == nil else { return }
+        var reader = try CheckpointReader(sealed: bytes)
+        let version = try reader.byte()
+        guard version == CheckpointFormat.version else {
+            throw CheckpointFault(
+                explanation:
+                    "it has format \(version), and this program reads format \(CheckpointFormat.version): run the newer program"
+            )
+        }
+        if try reader.byte() == CheckpointFormat.earlyToken {
+            try restoreEarlyToken(identifier, from: &reader)
+            return
+        }
+        let index = slab.allocate(StoredIdentifier(identifier), StoredRecord(bucket: CadenceBucket(nil)))
+        let hash = activities.hash(of: identifier)
+        activities.insert(hash, index: index)
+        do throws(CheckpointFault) {
+            let flags = try read(index, from: &reader, moment)
+            try reader.finish()
+            resume(index, flags, moment)
+        } catch {
+            unfollow(index)
+            forget(index)
+            throw error
+        }
+    }
+
+    private func read(
+        _ index: UInt32, from reader: inout CheckpointReader, _ moment: Instant
+    ) throws(CheckpointFault) -> CheckpointFormat.Flags {
+        let state = state(index)
+        let record = record(index)
+        let stored = record.stored
+        let now = Int48(moment.nowMilliseconds)
+        // A stored time ahead of now counts as now.
+        func past(_ time: Int48) -> Int48 { time == .min || time.value <= now.value ? time : now }
+
+        let flags = CheckpointFormat.Flags(rawValue: try reader.number())
+        stored.pointee.flags = StoredRecord.Flags(rawValue: try reader.number())
+            .intersection(CheckpointFormat.keptRecordFlags)
+        state.pointee.startOrder = try reader.number()
+        state.pointee.lastOffset = ceiling(try reader.number(), source: 0)
+        let others = try reader.list { reader throws(CheckpointFault) -> Int64 in try reader.number() }
+        if !others.isEmpty {
+            record.extras.otherOffsets = others.enumerated().map { ceiling($0.element, source: $0.offset + 1) }
+        }
+        state.pointee.latest = try reader.fix()
+        state.pointee.latestTimestampMilliseconds = try reader.number()
+        state.pointee.shown = try reader.fix()
+        record.latestContent = ContentState(try reader.packed())
+        record.shownContent =
+            flags.contains(.shownIsLatest) ? record.latestContent : ContentState(try reader.packed())
+        if try reader.flag() {
+            record.latestSpeed = try reader.double()
+            record.latestHeading = try reader.double()
+            record.shownSpeed = try reader.double()
+            record.shownHeading = try reader.double()
+            record.shownTimestampMilliseconds = try reader.number()
+        }
+
+        stored.pointee.sequence = try reader.number()
+        record.lastTimestampSeconds = max(try reader.number(), takeOver.timestampFloorSeconds)
+        stored.pointee.lastSentAt = past(try reader.int48())
+        stored.pointee.bucket = try CadenceBucket(&reader, nowMilliseconds: moment.nowMilliseconds)
+        stored.pointee.life = past(try reader.int48())
+        let life: UInt32 = try reader.number()
+        if life > 0 { record.life = life }
+
+        stored.pointee.target = try reader.target()
+        stored.pointee.targetRegisteredAt = try reader.int48()
+        record.goneTarget = try reader.target()
+        let known = try reader.list { reader throws(CheckpointFault) -> UInt64 in try reader.number() }
+        for hash in known { record.extras.knownTargets.insert(hash) }
+        record.attributesType = try reader.optional { reader throws(CheckpointFault) in try reader.text() }
+        record.attributes = try reader.optional { reader throws(CheckpointFault) in try reader.packed() }?.object
+        let app = try reader.optional { reader throws(CheckpointFault) in try reader.text() }
+        state.pointee.pool = poolIndex(forApp: app)
+        state.pointee.rules = rulesIndex(forType: record.attributesType)
+        if try reader.flag() {
+            record.subject = subjects.followAgain(try reader.sized(), by: index) { self.state($0).pointee.startOrder }
+        }
+
+        record.setFields = try reader.fields()
+        record.alert = try reader.optional { reader throws(CheckpointFault) in try reader.alert() }
+        record.dismissal = try reader.optional { reader throws(CheckpointFault) in try reader.dismissal() }
+        record.relevanceScore = try reader.optional { reader throws(CheckpointFault) in try reader.double() }
+        record.renewalStartToken = try reader.optional { reader throws(CheckpointFault) in try reader.token() }
+        record.renewalAlert = try reader.optional { reader throws(CheckpointFault) in try reader.alert() }
+        let threshold = try reader.double()
+        if threshold.isFinite { record.waitingThresholdMeters = threshold }
+        if try reader.flag() { try readHeld(index, record, from: &reader, moment) }
+        for _ in 0..<(try reader.count()) {
+            EventIdentifierRing.insert(try reader.number(), into: slab.ring(index) ?? slab.makeRing(index))
+        }
+        return flags
+    }
+
+    private func readHeld(
+        _ index: UInt32, _ record: ActivityRecord, from reader: inout CheckpointReader, _ moment: Instant
+    ) throws(CheckpointFault) {
+        let position = try reader.position()
+        let timestamp: Int64 = try reader.number()
+        let origin = Origin(offset: try reader.number(), source: try reader.byte())
+        let patch = try reader.optional { reader throws(CheckpointFault) in try reader.packed() }
+        record.held = HeldPosition(
+            position: position, timestampMilliseconds: timestamp, origin: origin,
+            appliedAtMilliseconds: moment.nowMilliseconds,
+            detail: patch.map { EventDetail(contentPatch: $0) })
+        record.noteSaved(through: .max, others: Array(repeating: .max, count: Origin.maxSources - 1))
+        state(index).pointee.flags.insert(.hasHeld)
+        decisions.activityEvents += 1
+        decisions.pending += 1
+    }
+
+    /// What was restored goes on: it is judged, and waits or is timed as it was.
+    private func resume(_ index: UInt32, _ flags: CheckpointFormat.Flags, _ moment: Instant) {
+        let state = state(index)
+        let record = record(index)
+        let settings = rules(index).settings
+        state.pointee.flags.insert(.mustJudge)
+        if flags.contains(.hasEventSinceSend) { state.pointee.flags.insert(.hasEventSinceSend) }
+        if flags.contains(.ended) { state.pointee.flags.insert(.ended) }
+        let threshold = record.waitingThresholdMeters
+        if flags.contains(.startAttempted) {
+            // Nobody knows whether there is a card: its content waits for the token that the card would report.
+            record.isStarting = false
+            record.target = nil
+            record.hasBeenSent = true
+            if record.lifeStartMilliseconds == nil { record.lifeStartMilliseconds = moment.nowMilliseconds }
+        }
+        if let lastSent = record.lastSentAtMilliseconds {
+            state.pointee.quietUntilMilliseconds = lastSent + rules(index).quietMilliseconds
+        } else if record.beganOnPhone, settings.refresh, let start = record.lifeStartMilliseconds {
+            state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
+        }
+        if takeOver.spreadMilliseconds > 0 {
+            let place =
+                withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) }
+                % UInt64(takeOver.spreadMilliseconds)
+            let turn = takeOver.beganAtMilliseconds + Int64(place)
+            if turn > moment.nowMilliseconds { record.turnAtMilliseconds = turn }
+        }
+        if flags.contains(.ended), !record.isEnding {
+            giveBack(index, record)
+            rearm(index, moment)
+            return
+        }
+        evaluate(index, moment)
+        if state.pointee.flags.contains(.waiting), threshold.isFinite {
+            record.waitingThresholdMeters = min(record.waitingThresholdMeters, threshold)
+            advanceGates(index, moment)
+        }
+    }
+
+    private func ceiling(_ offset: Int64, source: Int) -> Int64 {
+        source < takeOver.offsetCeilings.count ? min(offset, takeOver.offsetCeilings[source]) : offset
+    }
+}
+
+extension TakeOver {
+    /// Starts get numbers from the clock, so many a millisecond: a new owner goes on above the one before.
+    static let startsAMillisecond: Int64 = 32
+}

@@ -1,0 +1,72 @@
+import Glibc
+import Sockets
+
+/// Where a connection stood when it ended.
+enum LinkStage { case tcp, tls, greeting, ready }
+
+extension RedisFault {
+    static func ended(_ end: TransportEnd, at stage: LinkStage, _ address: RedisAddress, overTLS: Bool) -> RedisFault {
+        switch end {
+        case .certificate(let text):
+            let remedy =
+                text.contains("mismatch")
+                ? "connect to a name that stands in the certificate, or give that name as server name"
+                : "give the authority that signed it as CA file"
+            return RedisFault(.tls, "the certificate of Redis at \(address) is refused: \(text)", remedy: remedy)
+        case .tls(let text): return tls(text, address)
+        case .noApplicationProtocol:
+            return RedisFault(
+                .tls, "the peer at \(address) refuses TLS without its application protocol",
+                remedy: "check that it is Redis that listens there")
+        case .endOfFile where stage == .greeting:
+            return RedisFault(
+                .lost, "Redis at \(address) closed the connection at once",
+                remedy: overTLS
+                    ? "check its maxclients and its log"
+                    : "use rediss:// if that port speaks TLS, else check its maxclients and its log")
+        case .endOfFile:
+            return RedisFault(.lost, "Redis at \(address) closed the connection", remedy: "connecting again")
+        case .reset(let errorNumber):
+            return RedisFault(
+                .lost, "the connection to Redis at \(address) was lost: \(SystemFault.text(errorNumber))",
+                remedy: "connecting again")
+        }
+    }
+
+    private static func tls(_ text: String, _ address: RedisAddress) -> RedisFault {
+        let remedy =
+            if text.contains("wrong version number") {
+                "use redis:// if that port speaks no TLS, or give its TLS port"
+            } else if text.contains("certificate required") || text.contains("handshake failure") {
+                "it wants a client certificate: give certificate and key file"
+            } else if text.contains("unknown ca") || text.contains("bad certificate") {
+                "it does not trust the client certificate: check which authority its tls-ca-cert-file names"
+            } else if text.contains("protocol version") || text.contains("unsupported protocol") {
+                "allow TLS 1.2 or newer with its tls-protocols"
+            } else {
+                "check its tls-port and its log"
+            }
+        return RedisFault(.tls, "TLS with Redis at \(address) failed: \(text)", remedy: remedy)
+    }
+
+    static func connectFailed(_ errorNumber: Int32, _ address: RedisAddress) -> RedisFault {
+        let remedy =
+            errorNumber == ECONNREFUSED
+            ? "check host and port, and that Redis runs and listens there (bind, protected-mode)"
+            : "check host and port, and whether a firewall lets this machine through"
+        return RedisFault(
+            .unreachable, "cannot connect to Redis at \(address): \(SystemFault.text(errorNumber))", remedy: remedy)
+    }
+
+    static func connectDeadline(_ stage: LinkStage, _ address: RedisAddress) -> RedisFault {
+        let doing =
+            switch stage {
+            case .tcp: "a connection"
+            case .tls: "a TLS handshake"
+            case .greeting, .ready: "an answer to the greeting"
+            }
+        return RedisFault(
+            .timeout, "no \(doing.dropFirst(doing.hasPrefix("an ") ? 3 : 2)) with Redis at \(address) in time",
+            remedy: "check host and port, whether a firewall swallows packets, and whether Redis hangs")
+    }
+}
