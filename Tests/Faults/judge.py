@@ -5,7 +5,6 @@ Of the pacing it knows the bounds that the documentation promises, and nothing o
 """
 
 import collections
-import json
 import math
 from dataclasses import dataclass, field
 
@@ -389,7 +388,3 @@ def table(rows):
         first, *rest = (cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(zip(line, widths)))
         lines.append("  ".join([first, *rest]))
     return "\n".join(lines)
-
-
-def as_json(name, finding):
-    return json.dumps({**row(name, finding), "brokenPromises": [str(one) for one in finding.broken]})

@@ -93,6 +93,18 @@ def redis_restart(world, is_short):
         world.unclean()
 
 
+def redis_freeze(world, is_short):
+    """Redis says nothing for longer than a lease, with connections open, and then does all that was asked of it meanwhile."""
+    world.start("a", "b")
+    world.traffic.begin()
+    world.run_to(0.35)
+    world.unclean()
+    world.server.child.freeze()
+    world.run(past_the_lease() if is_short else 10)
+    world.server.child.thaw()
+    world.unclean()
+
+
 def failover(world, is_short):
     """The master is killed and a replica takes over by order of a sentinel; the old master comes back as replica."""
     replica = world.owned(redis.Server(world.folder, "replica")).start()
@@ -151,6 +163,7 @@ SCENARIOS = {
     "stop": (stop, 14, 40),
     "scale": (scale, 14, 40),
     "redis-restart": (redis_restart, 16, 50),
+    "redis-freeze": (redis_freeze, 14, 40),
     "failover": (failover, 18, 40),
     "memory-full": (memory_full, 16, 40),
     "outage": (outage, 26, 140),

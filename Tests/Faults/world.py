@@ -16,7 +16,7 @@ from traffic import Shape, Traffic, published, stream
 from truth import fold
 
 # What an answer of the provider takes, so that at any moment some are under way.
-LATENCY_MILLISECONDS = 40
+LATENCY_MILLISECONDS = 100
 
 
 @dataclass
