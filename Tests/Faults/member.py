@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from judge import Terms
 from processes import Child, Trouble, environment, until
 from redis import MEMBER_PASSWORD
 
@@ -45,6 +46,19 @@ TYPES = {
     "attributesTypes.Ride.activityIdAttribute": "activityId",
     "attributesTypes.Paced.activityIdAttribute": "activityId",
 }
+
+
+def terms():
+    """What the judge holds members of these settings to."""
+    return Terms(
+        deadband_meters=PACING["pacing.deadbandMeters"], min_interval_milliseconds=milliseconds("pacing.minInterval"),
+        urgent_min_interval_milliseconds=milliseconds("pacing.urgentMinInterval"),
+        refresh_after_milliseconds=milliseconds("pacing.staleAfter") - milliseconds("pacing.refreshLead"),
+    )  # fmt: skip
+
+
+def milliseconds(name):
+    return float(PACING[name].removesuffix("s")) * 1_000
 
 
 def configuration(apps, settings):

@@ -16,8 +16,8 @@ import unittest
 from pathlib import Path
 
 import redis
-from judge import Terms, judge
-from member import PACING, TYPES, configuration
+from judge import judge
+from member import PACING, TYPES, configuration, terms
 from processes import Child, Trouble, environment, free_port, until
 from scenarios import perform
 from traffic import Shape, Traffic, partition, plan, published, stream
@@ -207,7 +207,7 @@ class WithoutFaults(unittest.TestCase):
             words = [PROGRAM, "run", "--config", config, recording]
             done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)
-            finding = judge(world.simulator.entries(), truth, Terms())
+            finding = judge(world.simulator.entries(), truth, terms())
         started_by_push = {name for name, final in truth.finals.items() if final.started_by_push}
         # Without their tokens these hear no more than their start.
         broken = [str(one) for one in finding.broken if one.activity not in started_by_push]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import redis
-from judge import Terms, is_told, judge
-from member import LEASE_SECONDS, Member
+from judge import is_told, judge
+from member import LEASE_SECONDS, Member, terms
 from processes import Trouble, until
 from simulator import Simulator
 from traffic import Shape, Traffic, published, stream
@@ -33,7 +33,7 @@ class World:
     def __init__(self, options, fsync="everysec", redis_settings=()):
         self.options, self.shape = options, options.shape
         self.folder = Path(tempfile.mkdtemp(prefix="waypulse-faults-"))
-        self.terms = Terms()
+        self.terms = terms()
         self.members, self.notes = [], {}
         self.stack = contextlib.ExitStack()
         self.fsync, self.redis_settings = fsync, redis_settings
