@@ -96,13 +96,9 @@ def final(world):
     nobody.begin()
     nobody.wait_for_words()
     nobody.end()
-    shapes = {
-        "source__redis__group": None, "source__redis__topics": None, "source__redis__url": None, "source__redis__partitions": 4,
-    }  # fmt: skip
-    like_the_others = {
-        "source__redis__group": "couriers", "source__redis__topics": [world.shape.topic], "source__redis__url": world.url,
-    }  # fmt: skip
-    shaped = Case(world, "other-partitions", ["couriers", f"{world.shape.partitions} partitions", "4"], **(shapes | like_the_others))
+    like_the_others = {"source__redis__group": "couriers", "source__redis__topics": [world.shape.topic], "source__redis__url": world.url}
+    says = ["couriers", f"{world.shape.partitions} partitions", "4"]
+    shaped = Case(world, "other-partitions", says, source__redis__partitions=4, **like_the_others)
     shaped.begin()
     shaped.wait_for_words()
     shaped.end()

@@ -263,9 +263,10 @@ class History:
         now, before = entry["contentState"], told["contentState"]
         if self.differences(now, before):
             return False
+        if position_of(now) is None or position_of(before) is None:
+            return position_of(now) == position_of(before)
         # Five decimals of a degree are kept of each.
-        meters = distance(position_of(now), position_of(before))
-        return meters is not None and meters <= self.terms.deadband_meters - 2
+        return distance(position_of(now), position_of(before)) <= self.terms.deadband_meters - 2
 
     def differences(self, one, other):
         """Fields that differ by as much as is worth a push, positions aside."""

@@ -216,6 +216,18 @@ class WithoutFaults(unittest.TestCase):
         self.assertEqual((finding.counts["resends"], finding.counts["late"]), (0, 0))
 
 
+class Configurations(Folder):
+    def test_what_a_member_is_given_is_a_valid_configuration(self):
+        with World(Options(PROGRAM, shape=SMALL)) as world:
+            paths = [world.member("a").path]
+            world.url = "redis+sentinel://waypulse@127.0.0.1:26379/waypulse-test"
+            paths.append(world.member("b").path)
+            for path in paths:
+                words = [PROGRAM, "validate", "--config", path]
+                done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, b"the configuration is valid\n"))
+
+
 class FoundOut(unittest.TestCase):
     """A member that keeps no checkpoint and knows no fence is well on a calm day, and only then."""
 

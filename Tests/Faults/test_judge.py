@@ -158,6 +158,10 @@ class Judge(unittest.TestCase):
     def test_a_kill_does_not_explain_the_repetition_of_what_was_settled(self):
         self.assertEqual(found(repeated(), unclean=[(BEGIN + 6) * 1_000], in_flight_milliseconds=500), ["resend"])
 
+    def test_a_repetition_without_any_position_is_one_as_well(self):
+        story = Story().push(1, 1, content={"status": "on_the_way", "version": 0})
+        self.assertEqual(found(story, RIDE[:1]), ["resend"])
+
     def test_a_lost_answer_may_be_followed_by_newer_content_under_the_next_number(self):
         story = repeated()
         story.entries[2]["fate"] = "lost"
