@@ -231,7 +231,9 @@ class History:
 
     def resends(self):
         """An update that says nothing new: what a process sends that does not know what the one before it sent."""
-        told = {"contentState": self.final.begun_with, "realAt": -math.inf} if self.final and self.final.begun_with else None
+        told = None
+        if self.final and self.final.begun_with:
+            told = {"contentState": self.final.begun_with, "realAt": self.final.began_at * 1_000}
         left = sorted(self.terms.unclean)
         sequences = set()
         for entry in self.accepted:

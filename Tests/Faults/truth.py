@@ -18,7 +18,8 @@ class Final:
     follows: str | None = None
     # Unix seconds of the last event with an alert that has to sound.
     last_alert: float | None = None
-    # Unix seconds of its end.
+    # Unix seconds of its begin, and of its end.
+    began_at: float = 0.0
     ended_at: float | None = None
 
 
@@ -60,7 +61,7 @@ def fold(bodies):
 
 
 def start(truth, event, followers, positions):
-    final = Final(event["activityId"], event["attributesType"], content=dict(event["contentState"]))
+    final = Final(event["activityId"], event["attributesType"], content=dict(event["contentState"]), began_at=event["timestamp"])
     final.started_by_push = "startToken" in event
     if not final.started_by_push:
         final.begun_with = dict(final.content)
