@@ -7,8 +7,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from judge import Terms
 from processes import Child, Trouble, environment, until
+from promises import Terms
 from redis import MEMBER_PASSWORD
 
 # Everything that waits in production waits here for a second or two, so that a test need not wait for minutes.

@@ -22,7 +22,7 @@ import urllib.parse
 import uuid
 
 import redis
-from judge import distance
+from history import distance
 from traffic import stream
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7

@@ -5,7 +5,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from judge import PROMISES, Terms, is_told, judge, row, table
+from judge import is_told, judge, row, table
+from promises import PROMISES, Terms
 from simulator import JournalFile
 from truth import fingerprint, fold
 
