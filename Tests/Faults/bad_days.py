@@ -96,7 +96,9 @@ def final(world):
     nobody.begin()
     nobody.wait_for_words()
     nobody.end()
-    like_the_others = {"source__redis__group": "couriers", "source__redis__topics": [world.shape.topic], "source__redis__url": world.url}
+    like_the_others = {
+        "source__redis__group": "couriers", "source__redis__topics": [world.shape.topic], "source__redis__url": world.url,
+    }  # fmt: skip
     says = ["couriers", f"{world.shape.partitions} partitions", "4"]
     shaped = Case(world, "other-partitions", says, source__redis__partitions=4, **like_the_others)
     shaped.begin()

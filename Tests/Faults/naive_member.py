@@ -3,7 +3,7 @@
 
 usage: naive_member.py run --config FILE      (as Tests/Faults/member.py writes it)
 
-It takes partitions by leases and paces as promised, but keeps no checkpoint: it writes how far it has read, not what is told, every second.
+It takes partitions by leases and paces as promised, but keeps no checkpoint: it writes how far it has read, not what is told.
 So a kill loses what was held and begins sequences anew, and a process that was frozen does not know that it owns nothing any more.
 """
 
@@ -243,8 +243,8 @@ class Naive:
                     body, priority = one.take(now)
                     identifier = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{one.name} {one.sequence}"))
                     headers = [
-                        (":method", "POST"), (":scheme", "https"), (":path", f"/3/device/{one.target}"), (":authority", "localhost"),
-                        ("authorization", f"bearer {self.token}"), ("apns-topic", self.topic_header),
+                        (":method", "POST"), (":scheme", "https"), (":path", f"/3/device/{one.target}"),
+                        (":authority", "localhost"), ("authorization", f"bearer {self.token}"), ("apns-topic", self.topic_header),
                         ("apns-push-type", "liveactivity"), ("apns-priority", str(priority)), ("apns-id", identifier),
                     ]  # fmt: skip
                     self.streams[self.connection.push(headers, body)] = one

@@ -32,8 +32,8 @@ def until(holds, seconds, what, meanwhile=None, pause=0.02):
 def free_port(taken=set()):
     """A loopback port that nobody has.
 
-    From below the range of which the system gives ports to outgoing connections: a client that reconnects to a server that is down must
-    not be given the server's own port, for then it connects to itself.
+    From below the range of which the system gives ports to outgoing connections: a client that reconnects to a server that is
+    down must not be given the server's own port, for then it connects to itself.
     """
     for _ in range(1_000):
         port = random.SystemRandom().randrange(15_000, 30_000)

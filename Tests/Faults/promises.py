@@ -35,7 +35,8 @@ class Terms:
     cadences: dict = field(default_factory=lambda: {"Paced": (8, 15_000)})
     # How far an arrival may be from its send.
     slack_milliseconds: float = 2_000
-    # Unix milliseconds of each moment at which a process lost what it had not written: killed, frozen past its lease, its store gone.
+    # Unix milliseconds of each moment at which a process lost what it had not written: killed, frozen past its lease, its store
+    # gone.
     unclean: list = field(default_factory=list)
     # How long before such a moment an update may have been accepted and yet not be written as settled.
     in_flight_milliseconds: float = 3_000

@@ -209,7 +209,7 @@ class Sentinel:
 
 
 def caught_up(master, replica, seconds=5):
-    """Whether the replica has all that the master had when this was asked. Of what is acknowledged and not replicated Redis promises nothing."""
+    """Whether the replica has all that the master had when this was asked."""
     wanted = offset(master)
     end = time.monotonic() + seconds
     while offset(replica) < wanted:

@@ -1,4 +1,4 @@
-"""What is done to processes and servers while traffic goes on. Each scenario leaves a world that has come to rest, for the judge."""
+"""What is done to processes and servers while traffic goes on. Each scenario leaves a world that is well again, for the judge."""
 
 import time
 

@@ -233,7 +233,8 @@ class FoundOut(unittest.TestCase):
 
     def broken(self, scenario, seconds=10):
         shape = Shape(activities=60, events_per_second=120, seconds=seconds)
-        options = Options(PROGRAM, Path(__file__).with_name("naive_member.py"), shape, patience_seconds=20 if scenario == "calm" else 2)
+        patience = 20 if scenario == "calm" else 2
+        options = Options(PROGRAM, Path(__file__).with_name("naive_member.py"), shape, patience)
         with contextlib.redirect_stdout(io.StringIO()) as told:
             finding = perform(scenario, options, is_short=True)
         if place := re.search(r"are in (\S+)", told.getvalue()):

@@ -42,8 +42,9 @@ class Story:
         content = fields.pop("content", {})
         self.entries.append(
             {
-                "number": len(self.entries), "realAt": (BEGIN + after) * 1_000, "token": fingerprint(fields.pop("token", self.token)),
-                "priority": 5, "apnsId": f"id {sequence}", "status": 200, "event": kind, "timestamp": int(BEGIN + after),
+                "number": len(self.entries), "realAt": (BEGIN + after) * 1_000,
+                "token": fingerprint(fields.pop("token", self.token)), "priority": 5, "apnsId": f"id {sequence}",
+                "status": 200, "event": kind, "timestamp": int(BEGIN + after),
                 "sequence": sequence, "contentState": content | {"sequenceNumber": sequence},
                 "verdict": "ended" if kind == "end" else "applied", **fields,
             }

@@ -1,7 +1,7 @@
 """Deliveries from a seed, as a producer would publish them into Redis Streams, in real time.
 
-Many fall silent or end at moments drawn from the whole run, so that whatever happens in it some activity's last word is just then under
-way: what gets lost then is not told by a later event.
+Many fall silent or end at moments drawn from the whole run, so that whatever happens in it some activity's last word is just
+then under way: what gets lost then is not told by a later event.
 """
 
 import contextlib

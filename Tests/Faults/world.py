@@ -76,7 +76,8 @@ class World:
     # Members
 
     def member(self, name, **settings):
-        member = Member(self.options.member or self.options.program, self.folder, name, self.simulator.apps, self.url, self.shape, **settings)
+        program = self.options.member or self.options.program
+        member = Member(program, self.folder, name, self.simulator.apps, self.url, self.shape, **settings)
         self.members.append(member)
         return member
 
