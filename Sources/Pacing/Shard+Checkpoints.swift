@@ -13,6 +13,8 @@ public struct CheckpointReceipt {
 
     var entries: [Entry] = []
     var earlyTokens: [[UInt8]] = []
+    /// Of an owner that sends nothing any more.
+    var isLast = false
 
     public var count: Int { entries.count + earlyTokens.count }
 }
@@ -43,6 +45,7 @@ extension Shard {
         var writer = CheckpointWriter()
         var entries: [CheckpointBatch.Entry] = []
         var receipt = CheckpointReceipt()
+        receipt.isLast = isLast
         var taken = 0
         while taken < unsaved.count, entries.count < limit {
             let index = unsaved[taken]
@@ -100,7 +103,9 @@ extension Shard {
             formerSubject = formerSubject.lowerBound..<writer.count
         }
         let isOver = state.pointee.flags.contains(.ended) && !record.isEnding && record.flight == nil
-        let rest = record.lastOfEndMilliseconds + rules(index).settings.removeAfterMilliseconds - moment.nowMilliseconds
+        let rest =
+            isOver
+            ? record.lastOfEndMilliseconds + rules(index).settings.removeAfterMilliseconds - moment.nowMilliseconds : 0
         entries.append(
             CheckpointBatch.Entry(
                 identifier: identifier, checkpoint: checkpoint, dueMilliseconds: checkpointDue(index, moment),
@@ -120,9 +125,11 @@ extension Shard {
         for entry in receipt.entries where isSame(entry) {
             let record = record(entry.index)
             if entry.isEviction {
-                if isIdle(entry.index), !record[.isUnsaved] { evict(entry.index) }
+                if leaving.remove(entry.index) != nil, isIdle(entry.index), !record[.isUnsaved] { evict(entry.index) }
                 continue
             }
+            // Whoever asked for more numbers now would be told that there are none, and ask again.
+            if receipt.isLast { continue }
             record.stored.pointee.numbersLeft = UInt8(
                 clamping: Int64(entry.sequenceBound) - Int64(record.stored.pointee.sequence))
             #if PLANTED_DEFECTS
@@ -133,10 +140,12 @@ extension Shard {
             if entry.isStartNoted, record.startNote == .wanted { record.startNote = .noted }
             advanceGates(entry.index, moment)
         }
+        leaving.removeAll()
     }
 
     /// The checkpoints are not saved, or nobody knows: they are to be taken again.
     public func notSaved(_ receipt: CheckpointReceipt) {
+        leaving.removeAll()
         for entry in receipt.entries where isSame(entry) && !entry.isEviction { markUnsaved(entry.index) }
         for identifier in receipt.earlyTokens { unsavedEarlyTokens.insert(identifier) }
         awaitsStore = hasUnsaved
@@ -167,6 +176,7 @@ extension Shard {
                 state(index).pointee.latestTimestampMilliseconds, record(index).lastSentAtMilliseconds ?? .min)
             guard newest < quietSinceMilliseconds else { continue }
             take(index, isLast: false, isEviction: true, &writer, &entries, &receipt, moment)
+            leaving.insert(index)
         }
         return (writer.bytes, entries, receipt)
     }

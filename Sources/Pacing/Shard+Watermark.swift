@@ -7,7 +7,14 @@ extension Shard {
         var queue = HoldQueue()
         swap(&queue, &holds[Int(source)])
         defer { swap(&queue, &holds[Int(source)]) }
-        return queue.smallest { held($0, source: source) }.map { ($0.offset, $0.appliedAtMilliseconds) }
+        let smallest = queue.smallest {
+            held($0, source: source)
+        } left: { index in
+            // What it holds next has to enter again.
+            guard slab.isInUse(index), let pending = record(index).stored.pointee.extras?.pending else { return }
+            pending.queuedHolds &= ~(1 << source)
+        }
+        return smallest.map { ($0.offset, $0.appliedAtMilliseconds) }
     }
 
     /// Has everything saved that was applied at or before that time, or lies at or below that offset of the source, and is held.
@@ -21,6 +28,22 @@ extension Shard {
             else { continue }
             markUnsaved(entry.index)
         }
+    }
+
+    /// The log was cut back: offsets above this one are given again, and say nothing of what was applied.
+    public func rewind(source: Int, to offset: Int64) {
+        while takeOver.offsetCeilings.count <= source { takeOver.offsetCeilings.append(.max) }
+        takeOver.offsetCeilings[source] = min(takeOver.offsetCeilings[source], offset)
+        for index in 0..<slab.bound where slab.isInUse(index) {
+            let record = record(index)
+            if source == 0 {
+                state(index).pointee.lastOffset = min(state(index).pointee.lastOffset, offset)
+            } else if let others = record.stored.pointee.extras?.otherOffsets, others.count >= source {
+                record.extras.otherOffsets[source - 1] = min(others[source - 1], offset)
+            }
+            record.lowerSaved(to: offset, source: UInt8(source))
+        }
+        if source < holds.count { holds[source].lower(to: offset) }
     }
 
     /// The event is not settled: it holds its offset.
