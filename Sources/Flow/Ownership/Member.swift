@@ -113,9 +113,11 @@ public final class Member {
         if partition.receipt == nil {
             let isWanted = hasToSave(partition) || partition.phase == .saving
             due = min(due, isWanted ? max(partition.nextSaveMilliseconds, partition.retryAtMilliseconds) : due)
-            due = min(due, max(partition.nextBoundMilliseconds, partition.retryAtMilliseconds))
+            if partition.phase != .saving {
+                due = min(due, max(partition.nextBoundMilliseconds, partition.retryAtMilliseconds))
+            }
         }
-        if partition.dueFromMilliseconds != nil {
+        if partition.phase == .owned, partition.dueFromMilliseconds != nil {
             due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
         }
         return due
