@@ -49,6 +49,8 @@ class Processes(Folder):
         words = [sys.executable, "-c", code, str(Path(__file__).parent), str(self.folder / "log")]
         with subprocess.Popen(words, stdout=subprocess.PIPE) as parent:
             pid = int(parent.stdout.readline())
+            # From when it is what it is to become, which setpriv has bound to its parent by then.
+            until(lambda: Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep"), 10, "the sleeper")
             parent.kill()
         until(lambda: is_gone(pid), 10, f"the end of {pid}")
 
