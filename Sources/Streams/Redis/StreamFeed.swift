@@ -65,6 +65,8 @@ public final class StreamFeed {
     private var isClosed = false
     /// Sources of which not all has been read that was there at the beginning.
     private var awaitedEnds: Set<Int> = []
+    /// Sources that have been looked at.
+    private var begun: Set<Int> = []
     private var nextLookMilliseconds: Int64 = 0
     private var retryAtMilliseconds: Int64 = 0
     private var command = RedisCommand("XREAD")
@@ -211,7 +213,7 @@ public final class StreamFeed {
                 isAsking = false
                 if !hasFailed { fault = nil }
                 stage(notices)
-                isOpen = isOpen || after.indices.allSatisfy { records[$0] != nil }
+                isOpen = begun.count == after.count
             }
         }
     }
@@ -233,11 +235,10 @@ public final class StreamFeed {
     }
 
     private func note(_ seen: StreamLook.Seen, _ source: Int, _ notices: inout [StreamNotice]) {
-        if after[source] < 0 || records[source] == nil {
+        if begun.insert(source).inserted {
             // What was trimmed before anybody read it is no loss of ours.
-            let isNew = after[source] < 0
             let begin = SettledPosition(
-                offset: isNew ? -1 : after[source], records: records[source] ?? seen.recordsBefore(after[source]))
+                offset: after[source], records: records[source] ?? seen.recordsBefore(after[source]))
             records[source] = begin.records
             notices.append(.begins(source: source, begin, newestOffset: seen.newestEntryOffset))
             if seen.newestEntryOffset > after[source] { awaitedEnds.insert(source) }
