@@ -34,12 +34,15 @@ struct HoldQueue {
         rise(heap.count - 1)
     }
 
-    /// - Parameter current: what an activity holds now.
-    mutating func smallest(_ current: (UInt32) -> Held?) -> Held? {
-        if heap.count >= sweepAt { sweep(current) }
+    /// - Parameters:
+    ///   - current: what an activity holds now.
+    ///   - left: told of each activity that holds nothing and stands here no more.
+    mutating func smallest(_ current: (UInt32) -> Held?, left: (UInt32) -> Void) -> Held? {
+        if heap.count >= sweepAt { sweep(current, left: left) }
         while let first = heap.first {
             guard let held = current(first.index) else {
                 removeFirst()
+                left(first.index)
                 continue
             }
             if held.offset <= first.offset { return held }
@@ -50,11 +53,15 @@ struct HoldQueue {
     }
 
     /// What has ended to hold while something before it did not would otherwise stay.
-    private mutating func sweep(_ current: (UInt32) -> Held?) {
+    private mutating func sweep(_ current: (UInt32) -> Held?, left: (UInt32) -> Void) {
         var kept: [Entry] = []
         var seen: Set<UInt32> = []
         for entry in heap {
-            guard let held = current(entry.index), seen.insert(entry.index).inserted else { continue }
+            guard let held = current(entry.index) else {
+                left(entry.index)
+                continue
+            }
+            guard seen.insert(entry.index).inserted else { continue }
             kept.append(Entry(offset: held.offset, index: entry.index))
         }
         heap = kept

@@ -69,6 +69,7 @@ extension Shard {
             try reader.finish()
             resume(index, flags, moment)
         } catch {
+            dropHeld(index)
             unfollow(index)
             forget(index)
             throw error
@@ -150,13 +151,12 @@ extension Shard {
     ) throws(CheckpointFault) {
         let position = try reader.position()
         let timestamp: Int64 = try reader.number()
-        let origin = Origin(offset: try reader.number(), source: try reader.byte())
         let patch = try reader.optional { reader throws(CheckpointFault) in try reader.packed() }
         record.held = HeldPosition(
-            position: position, timestampMilliseconds: timestamp, origin: origin,
+            // The checkpoint covers it: it holds no offset.
+            position: position, timestampMilliseconds: timestamp, origin: .none,
             appliedAtMilliseconds: moment.nowMilliseconds,
             detail: patch.map { EventDetail(contentPatch: $0) })
-        record.noteSaved(through: .max, others: Array(repeating: .max, count: Origin.maxSources - 1))
         state(index).pointee.flags.insert(.hasHeld)
         decisions.activityEvents += 1
         decisions.pending += 1
@@ -171,6 +171,10 @@ extension Shard {
         if flags.contains(.hasEventSinceSend) { state.pointee.flags.insert(.hasEventSinceSend) }
         if flags.contains(.ended) { state.pointee.flags.insert(.ended) }
         let threshold = record.waitingThresholdMeters
+        nextStartOrder = max(nextStartOrder, state.pointee.startOrder)
+        // The settings may have changed since.
+        record.bucket.switchTo(
+            .of(settings.profile, frequentUpdates: record.frequentUpdates), nowMilliseconds: moment.nowMilliseconds)
         if flags.contains(.startAttempted) {
             // Nobody knows whether there is a card: its content waits for the token that the card would report.
             record.isStarting = false
@@ -195,11 +199,22 @@ extension Shard {
             rearm(index, moment)
             return
         }
-        evaluate(index, moment)
-        if state.pointee.flags.contains(.waiting), threshold.isFinite {
+        if flags.contains(.waiting) {
+            beginWaiting(index, judgement(index, moment))
             record.waitingThresholdMeters = min(record.waitingThresholdMeters, threshold)
+        } else if !hasBecomeDue(index, moment) {
+            // As it was left: what a provider refused, say, waits for the next event.
             advanceGates(index, moment)
+            return
         }
+        evaluate(index, moment)
+    }
+
+    /// Whether time has given a reason that nobody may have looked for.
+    private func hasBecomeDue(_ index: UInt32, _ moment: Instant) -> Bool {
+        let lastSent = record(index).lastSentAtMilliseconds
+        let stale = lastSent.map { $0 + rules(index).settings.staleAfterMilliseconds } ?? .max
+        return moment.nowMilliseconds >= min(state(index).pointee.quietUntilMilliseconds, stale)
     }
 
     private func ceiling(_ offset: Int64, source: Int) -> Int64 {

@@ -7,7 +7,14 @@ extension Shard {
         var queue = HoldQueue()
         swap(&queue, &holds[Int(source)])
         defer { swap(&queue, &holds[Int(source)]) }
-        return queue.smallest { held($0, source: source) }.map { ($0.offset, $0.appliedAtMilliseconds) }
+        let smallest = queue.smallest {
+            held($0, source: source)
+        } left: { index in
+            // What it holds next has to enter again.
+            guard slab.isInUse(index), let pending = record(index).stored.pointee.extras?.pending else { return }
+            pending.queuedHolds &= ~(1 << source)
+        }
+        return smallest.map { ($0.offset, $0.appliedAtMilliseconds) }
     }
 
     /// Has everything saved that was applied at or before that time, or lies at or below that offset of the source, and is held.
