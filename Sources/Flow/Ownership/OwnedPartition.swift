@@ -8,8 +8,8 @@ final class OwnedPartition {
         case owned
         /// Nothing is read any more; what is under way is waited for.
         case draining(untilMilliseconds: Int64)
-        /// Nothing leaves any more; what the store does not know is written.
-        case saving
+        /// Nothing leaves any more; what the store does not know is written. If it takes no more, the next owner reads it again.
+        case saving(untilMilliseconds: Int64)
         case releasing
     }
 
@@ -44,8 +44,11 @@ final class OwnedPartition {
     var nextSaveMilliseconds: Int64 = 0
     var nextBoundMilliseconds: Int64 = 0
 
+    var isReleaseUnderWay = false
+
     // Loading.
-    var loadsUnderWay = 0
+    /// What the store could not give: it is asked again, for records wait for it.
+    var loadsToRepeat: [(keys: [LoadKey], ticket: UInt64)] = []
     /// The next page of what is due begins here; nil while one is under way.
     var dueFromMilliseconds: Int64? = 0
     var dueLimit = OwnedPartition.duePage
@@ -58,6 +61,10 @@ final class OwnedPartition {
         self.number = number
         self.sources = Array(repeating: Source(), count: sources)
     }
+
+    var isRead: Bool { if case .owned = phase { true } else { false } }
+
+    var isSaving: Bool { if case .saving = phase { true } else { false } }
 
     var isOwned: Bool {
         switch phase {
@@ -83,7 +90,8 @@ final class OwnedPartition {
             let middle = (low + high) / 2
             if known.marks[middle].offset <= offset { low = middle + 1 } else { high = middle }
         }
-        return low > 0 ? known.marks[low - 1].records : known.settled?.records ?? 0
+        // What was settled last may lie above the last mark.
+        return max(low > 0 ? known.marks[low - 1].records : 0, known.settled?.records ?? 0)
     }
 
     func settle(_ position: SettledPosition, source: Int) {
@@ -99,7 +107,8 @@ final class OwnedPartition {
         sources = fresh.sources
         (epoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, nil, nil, [])
         (serial, nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0, 0)
-        (loadsUnderWay, dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, 0, OwnedPartition.duePage, 0)
+        (dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, OwnedPartition.duePage, 0)
+        (loadsToRepeat, isReleaseUnderWay) = ([], false)
         dueThroughMilliseconds = 0
     }
 }
