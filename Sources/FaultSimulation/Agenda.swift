@@ -15,6 +15,7 @@ struct Agenda {
         case stepClock(milliseconds: Int64)
         case faultsEnd
         case recordingEnds
+        case group(GroupWorld.Action)
     }
 
     private struct Entry {
@@ -29,6 +30,9 @@ struct Agenda {
 
     private var heap: [Entry] = []
     private var planned: UInt64 = 0
+
+    /// Whether something like that is still to happen.
+    func contains(_ isMeant: (Action) -> Bool) -> Bool { heap.contains { isMeant($0.action) } }
 
     var isEmpty: Bool { heap.isEmpty }
     var nextMilliseconds: Int64? { heap.first?.realMilliseconds }

@@ -3,6 +3,7 @@ public struct Campaign: Sendable {
     public private(set) var seeds = 0
     public private(set) var pushes = 0
     public private(set) var coverage = Coverage()
+    public private(set) var crashes = CrashCoverage()
     /// In the order of seeds.
     public private(set) var failures: [Failure] = []
     /// Failures beyond are counted only.
@@ -15,6 +16,7 @@ public struct Campaign: Sendable {
         seeds += 1
         pushes += run.pushes
         coverage.add(run.coverage)
+        crashes.add(run.crashes)
         guard let failure = run.failure else { return }
         failureCount += 1
         failures.append(failure)
@@ -26,13 +28,15 @@ public struct Campaign: Sendable {
         seeds += other.seeds
         pushes += other.pushes
         coverage.add(other.coverage)
+        crashes.add(other.crashes)
         failureCount += other.failureCount
         failures = Array((failures + other.failures).sorted { $0.seed < $1.seed }.prefix(Campaign.mostFailuresKept))
     }
 
     /// What was found and met, for people; failures describe themselves.
     public var summary: [String] {
-        ["\(seeds) seeds, \(pushes) pushes, \(failureCount) with a broken promise", ""] + coverage.lines
+        ["\(seeds) seeds, \(pushes) pushes, \(failureCount) with a broken promise", ""] + coverage.lines + [""]
+            + crashes.lines
     }
 
     /// Runs seeds one after another. Parts that ran beside one another add up to the same as one run.

@@ -9,12 +9,21 @@ struct Clocks {
     private let speed: Int64?
     private var anchored: AnchoredClock
     /// How far the wall clock of this machine is off.
-    private(set) var wallErrorMilliseconds: Int64 = 0
-    private(set) var realMilliseconds: Int64 = 0
+    private(set) var wallErrorMilliseconds: Int64
+    private(set) var realMilliseconds: Int64
 
     init(speed: Int64?) {
+        self.init(speed: speed, realMilliseconds: 0, wallErrorMilliseconds: 0)
+    }
+
+    /// Of a machine that begins when the world has run for some time.
+    init(speed: Int64?, realMilliseconds: Int64, wallErrorMilliseconds: Int64) {
         self.speed = speed
-        anchored = AnchoredClock(monotonicMilliseconds: 0, wallMilliseconds: Clocks.beginMilliseconds)
+        self.realMilliseconds = realMilliseconds
+        self.wallErrorMilliseconds = wallErrorMilliseconds
+        anchored = AnchoredClock(
+            monotonicMilliseconds: realMilliseconds,
+            wallMilliseconds: Clocks.beginMilliseconds + realMilliseconds + wallErrorMilliseconds)
     }
 
     /// What phones, producers and the provider take for the time.

@@ -19,41 +19,100 @@ struct Ledger {
     }
 
     let significance: Significance
+    /// Owners follow one another: a new one may have forgotten what was suppressed, and not have read what the last one had.
+    let mayForget: Bool
+    /// Owners' clocks differ by so much at most.
+    let slackMilliseconds: Int64
     private var firsts: [UInt64: First] = [:]
     private var newestSequence: UInt64 = 0
     private var newestTimestampSeconds = Int64.min
     private var sends: [Send] = []
     private var lastLeft: (nowMilliseconds: Int64, life: Int)?
+    private var lastLeftBefore: (nowMilliseconds: Int64, life: Int)?
+    /// When an owner took over that could not know of the newest push.
+    private var forgivenAtMilliseconds: [Int64] = []
 
     private var settings: PacingSettings { significance.settings }
 
-    init(_ settings: PacingSettings) {
+    init(_ settings: PacingSettings, mayForget: Bool = false, slackMilliseconds: Int64 = 0) {
         significance = Significance(settings: settings)
+        self.mayForget = mayForget
+        self.slackMilliseconds = slackMilliseconds
     }
 
-    /// - Parameter leaves: false where the worker gives it back unsent.
+    /// What is wrong with a content-state that leaves, or that an ended card shows.
+    func mismatch(in told: ContentState, beside truth: Truth) -> String? {
+        mayForget ? significance.fault(in: told, beside: truth) : significance.mismatch(in: told, beside: truth)
+    }
+
+    /// A new owner cannot know of the newest push: the cadence need not count it.
+    mutating func forgiveNewest(atMilliseconds milliseconds: Int64) {
+        forgivenAtMilliseconds.append(milliseconds)
+        lastLeft = lastLeftBefore
+    }
+
+    /// - Parameters:
+    ///   - views: the truth as it was when its owner knew the least that it must know, and all that came after; the newest last.
+    ///   - leaves: false where the worker gives it back unsent.
     mutating func take(
-        _ update: Update, _ payload: Payload, _ truth: Truth, leaves: Bool, _ moment: Instant
+        _ update: Update, _ payload: Payload, _ views: some Collection<Truth>, leaves: Bool, _ moment: Instant
     ) -> Broken? {
+        let isFirst = firsts[update.sequence] == nil
+        var found: Broken?
+        var life: Int?
+        for truth in views {
+            if let fault = isFirst ? fault(inFirst: update, payload, truth) : fault(inAgain: update, payload, truth) {
+                // What its owner surely knew says more than what came after.
+                found = found ?? fault
+            } else {
+                life = truth.life
+                break
+            }
+        }
+        guard let life else { return found }
+        return record(update, payload, life: life, isFirst: isFirst, leaves: leaves, moment)
+    }
+
+    /// Of a push whose owner may have read records in another order: what it tells is not judged.
+    mutating func takeUnseen(
+        _ update: Update, _ payload: Payload, leaves: Bool, _ moment: Instant
+    ) -> Broken? {
+        let isFirst = firsts[update.sequence] == nil
+        if isFirst, let broken = faultOfNumber(update, payload) { return broken }
+        if !isFirst, let broken = faultOfRetry(update, payload) { return broken }
+        return record(update, payload, life: 1, isFirst: isFirst, leaves: leaves, moment)
+    }
+
+    private mutating func record(
+        _ update: Update, _ payload: Payload, life: Int, isFirst: Bool, leaves: Bool, _ moment: Instant
+    ) -> Broken? {
+        if isFirst {
+            newestSequence = update.sequence
+            firsts[update.sequence] = First(
+                content: payload.contentState, identifier: update.apnsIdentifier, hasLeft: leaves)
+        }
+        return leaves ? leave(update, payload, life: life, isFirst: isFirst, moment) : nil
+    }
+
+    private func faultOfKind(_ update: Update, _ truth: Truth) -> Broken? {
         if update.kind != .end, truth.phase != .alive {
             return Broken(.nothingAfterEnd, "\(update.kind) \(update.sequence) leaves after the end")
         }
         if update.kind == .end, truth.phase != .ended {
             return Broken(.newestLeaves, "end \(update.sequence) leaves for an activity that goes on")
         }
-        let isFirst = firsts[update.sequence] == nil
-        if let broken = isFirst
-            ? takeFirst(update, payload, truth, leaves: leaves)
-            : takeAgain(update, payload, truth, leaves: leaves)
-        {
-            return broken
-        }
-        return leaves ? leave(update, payload, truth, isFirst: isFirst, moment) : nil
+        return nil
     }
 
-    private mutating func takeFirst(
-        _ update: Update, _ payload: Payload, _ truth: Truth, leaves: Bool
-    ) -> Broken? {
+    private func fault(inFirst update: Update, _ payload: Payload, _ truth: Truth) -> Broken? {
+        if let broken = faultOfKind(update, truth) { return broken }
+        if let broken = faultOfNumber(update, payload) { return broken }
+        return mismatch(in: payload.contentState, beside: truth).map {
+            Broken(.newestLeaves, "push \(update.sequence): \($0)")
+        }
+    }
+
+    private func faultOfNumber(_ update: Update, _ payload: Payload) -> Broken? {
         if update.sequence <= newestSequence {
             return Broken(.sequenceRises, "sequence \(update.sequence) after \(newestSequence)")
         }
@@ -63,18 +122,19 @@ struct Ledger {
         if firsts.values.contains(where: { $0.identifier == update.apnsIdentifier }) {
             return Broken(.retryIsTheSame, "the id of \(update.sequence) is that of another push")
         }
-        if let mismatch = significance.mismatch(in: payload.contentState, beside: truth) {
-            return Broken(.newestLeaves, "push \(update.sequence): \(mismatch)")
-        }
-        newestSequence = update.sequence
-        firsts[update.sequence] = First(
-            content: payload.contentState, identifier: update.apnsIdentifier, hasLeft: leaves)
         return nil
     }
 
-    private mutating func takeAgain(
-        _ update: Update, _ payload: Payload, _ truth: Truth, leaves: Bool
-    ) -> Broken? {
+    private func fault(inAgain update: Update, _ payload: Payload, _ truth: Truth) -> Broken? {
+        if let broken = faultOfKind(update, truth) { return broken }
+        if let broken = faultOfRetry(update, payload) { return broken }
+        if let fault = significance.fault(in: payload.contentState, beside: truth) {
+            return Broken(.supersededIsNotSent, "\(update.sequence) is sent again though \(fault)")
+        }
+        return nil
+    }
+
+    private func faultOfRetry(_ update: Update, _ payload: Payload) -> Broken? {
         guard let first = firsts[update.sequence] else { return nil }
         if !first.hasLeft {
             return Broken(.sequenceRises, "sequence \(update.sequence) was given back unsent and is used again")
@@ -88,28 +148,28 @@ struct Ledger {
         if update.sequence != newestSequence {
             return Broken(.supersededIsNotSent, "\(update.sequence) is sent again after \(newestSequence)")
         }
-        if let fault = significance.fault(in: payload.contentState, beside: truth) {
-            return Broken(.supersededIsNotSent, "\(update.sequence) is sent again though \(fault)")
-        }
         return nil
     }
 
     private mutating func leave(
-        _ update: Update, _ payload: Payload, _ truth: Truth, isFirst: Bool, _ moment: Instant
+        _ update: Update, _ payload: Payload, life: Int, isFirst: Bool, _ moment: Instant
     ) -> Broken? {
         if payload.timestampSeconds <= newestTimestampSeconds {
             return Broken(.timestampsRise, "timestamp \(payload.timestampSeconds) after \(newestTimestampSeconds)")
         }
-        if payload.timestampSeconds * 1_000 > moment.wallMilliseconds + 5_000 {
+        if payload.timestampSeconds * 1_000 > moment.wallMilliseconds + 5_000 + slackMilliseconds {
             return Broken(.timestampsRise, "timestamp \(payload.timestampSeconds) is far ahead of the clock")
         }
         newestTimestampSeconds = payload.timestampSeconds
-        defer { lastLeft = (moment.nowMilliseconds, truth.life) }
+        defer {
+            if isFirst { lastLeftBefore = lastLeft }
+            lastLeft = (moment.nowMilliseconds, life)
+        }
         // A retry is the same update, so it counts once.
         guard isFirst else { return nil }
         return pace(
             Send(
-                nowMilliseconds: moment.nowMilliseconds, life: truth.life, isUrgent: update.isUrgent,
+                nowMilliseconds: moment.nowMilliseconds, life: life, isUrgent: update.isUrgent,
                 isEnd: update.kind == .end))
     }
 
@@ -117,7 +177,7 @@ struct Ledger {
 
     private mutating func pace(_ send: Send) -> Broken? {
         if !send.isUrgent, let lastLeft, lastLeft.life == send.life,
-            send.nowMilliseconds < lastLeft.nowMilliseconds + settings.minIntervalMilliseconds
+            send.nowMilliseconds < lastLeft.nowMilliseconds + settings.minIntervalMilliseconds - slackMilliseconds
         {
             return Broken(
                 .cadenceHolds,
@@ -136,9 +196,10 @@ struct Ledger {
         for earlier in sends.reversed() where !earlier.isEnd {
             all += 1
             if !earlier.isUrgent { routine += 1 }
-            let window = send.nowMilliseconds - earlier.nowMilliseconds
+            let window = send.nowMilliseconds - earlier.nowMilliseconds + slackMilliseconds
+            let forgiven = forgivenAtMilliseconds.reduce(0) { $0 + ($1 >= earlier.nowMilliseconds ? 1 : 0) }
             let routineBound =
-                limits.burst + window / limits.intervalMilliseconds
+                limits.burst + Int64(forgiven) + window / limits.intervalMilliseconds
                 + window / (settings.staleAfterMilliseconds - settings.refreshLeadMilliseconds)
             // A new life finds the gates of urgent updates open.
             let bound =

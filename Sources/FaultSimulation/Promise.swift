@@ -27,6 +27,14 @@ public enum Promise: String, CaseIterable, Sendable {
     case settles
     /// What leaves is something that APNs and a phone can take.
     case pushIsGood
+    /// From the moment at which a partition is claimed its former owner sends nothing, writes nothing, commits nothing.
+    case oneOwnerSends
+    case oneOwnerWrites
+    /// What is settled stays settled, and is counted right.
+    case positionsRise
+    /// The store keeps what lives and, for a time, what has ended; a member keeps no more in memory than it may.
+    case storeIsBounded
+    case memoryIsBounded
 
     /// One line for people.
     public var text: String {
@@ -49,6 +57,11 @@ public enum Promise: String, CaseIterable, Sendable {
         case .creditsComeBack: "no stream is lost, and none is used that is not free"
         case .settles: "everything settles once the faults are over"
         case .pushIsGood: "only what APNs and a phone take is sent"
+        case .oneOwnerSends: "an owner that was replaced sends nothing"
+        case .oneOwnerWrites: "an owner that was replaced writes nothing"
+        case .positionsRise: "what is settled stays settled"
+        case .storeIsBounded: "the store keeps what lives, and what has ended for a time"
+        case .memoryIsBounded: "a member keeps no more activities in memory than it may"
         }
     }
 }

@@ -33,6 +33,8 @@ struct TokenRecord {
 /// A push on a stream.
 struct Request {
     let dispatch: Dispatch
+    /// Of all links of the world.
+    let link: Int
     let activity: Int
     let payload: Payload
     /// What strikes this one alone.

@@ -37,10 +37,10 @@ struct RideWriter {
             hasAbsurd = false
             let follows = random.chance(percent: 60) ? subjectName : nil
             begin(follows: follows)
-            let isToEnd = random.chance(percent: 70)
+            let isToEnd = !scenario.splitsKinds && random.chance(percent: 70)
             let end =
                 isToEnd
-                ? random.between(now, scenario.recordingMilliseconds)
+                ? random.between(now, max(now, scenario.recordingMilliseconds))
                 : scenario.recordingMilliseconds
             let pace = random.pick([4_000, 6_000, 15_000, 40_000] as [Int64])
             while now < end {
@@ -159,7 +159,7 @@ struct RideWriter {
                     value: random.chance(percent: 40)
                         ? .null : .object(JSONObject(("name", .string(random.pick(["Ada", "Bo"])))))))
         }
-        if random.chance(percent: 20) {
+        if !scenario.splitsKinds, random.chance(percent: 20) {
             members.append(JSONObject.Member(name: "progressPercentage", value: .hundredths(random.below(100))))
         }
         let alert = random.chance(percent: 15) ? alert() : nil
@@ -190,7 +190,7 @@ struct RideWriter {
         case 1: position.coordinate = Coordinate(latitude: 0, longitude: 0)
         case 2: position.accuracyMeters = 500
         default:
-            guard !hasAbsurd, now - newestPositionAt < 30_000 else { return }
+            guard !hasAbsurd, !scenario.isForGroup, now - newestPositionAt < 30_000 else { return }
             hasAbsurd = true
             position.coordinate.longitude += 3
         }

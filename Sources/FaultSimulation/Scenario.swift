@@ -29,25 +29,36 @@ struct Scenario {
     let faults: Set<Fault>
     /// Those that may strike a single request.
     let requestFaults: [Fault]
+    /// Positions come in another order beside other records than they were published in: lives then have no end.
+    let splitsKinds: Bool
+    /// A new owner has forgotten what was suppressed: what only a memory of it would see through is left out.
+    let isForGroup: Bool
 
-    init(_ random: inout SplitMix) {
-        activities = 1 + random.below(3)
-        subjects = random.chance(percent: 25) ? 1 : 0
-        partitions = 1 + random.below(2)
-        apps = random.chance(percent: 20) ? ["one", "two"] : ["one"]
+    /// - Parameter isForGroup: several members share the work, each with its own clock: what none of them could set right is left out.
+    init(_ random: inout SplitMix, isForGroup: Bool = false) {
+        self.isForGroup = isForGroup
+        splitsKinds = isForGroup && random.chance(percent: 15)
+        activities = 1 + random.below(isForGroup ? 4 : 3)
+        subjects = !splitsKinds && random.chance(percent: 25) ? 1 : 0
+        partitions = 1 + random.below(isForGroup ? 3 : 2)
+        apps = !splitsKinds && random.chance(percent: 20) ? ["one", "two"] : ["one"]
         linksPerPool = 1 + random.below(2)
         streamsPerLink = random.pick([1, 2, 10])
-        recordingMilliseconds = random.between(60_000, 500_000)
-        speed = random.chance(percent: 25) ? random.pick([1, 5, 20]) : nil
-        longestStepMilliseconds =
-            speed == nil && random.chance(percent: 40) ? random.pick([1_500, 10_000, 45_000, 3_600_000]) : 0
+        recordingMilliseconds = isForGroup ? random.between(30_000, 200_000) : random.between(60_000, 500_000)
+        speed = !isForGroup && random.chance(percent: 25) ? random.pick([1, 5, 20]) : nil
+        // What an owner stamped last is lost with it: clocks that differ by more than a lease would make phones drop what the next one says.
+        let steps: [Int64] = isForGroup ? [1_500] : [1_500, 10_000, 45_000, 3_600_000]
+        longestStepMilliseconds = speed == nil && random.chance(percent: 40) ? random.pick(steps) : 0
         lingerMilliseconds = random.chance(percent: 50) ? 0 : 1_200_000
-        pacing = Scenario.pacing(&random, longestStepMilliseconds: longestStepMilliseconds)
-        reactions = Scenario.reactions(&random)
+        var pacing = Scenario.pacing(&random, longestStepMilliseconds: longestStepMilliseconds)
+        if isForGroup { pacing.maxActivityLifeMilliseconds = nil }
+        self.pacing = pacing
+        reactions = Scenario.reactions(&random, isForGroup: isForGroup)
         answerMilliseconds = random.chance(percent: 30) ? 500...6_000 : 15...120
         faultPercent = random.pick([0, 20, 50, 80])
         var faults: Set<Fault> = []
         for fault in Fault.allCases where random.chance(percent: 50) { faults.insert(fault) }
+        if splitsKinds { faults.remove(.restarted) }
         self.faults = faults
         requestFaults = Fault.ofPushes.filter { faults.contains($0) }
     }
@@ -72,11 +83,11 @@ struct Scenario {
         return pacing
     }
 
-    private static func reactions(_ random: inout SplitMix) -> ReactionTable {
+    private static func reactions(_ random: inout SplitMix, isForGroup: Bool) -> ReactionTable {
         var reactions = ReactionTable()
-        if random.chance(percent: 60) {
+        if isForGroup || random.chance(percent: 60) {
             reactions.serverErrorHoldMilliseconds = random.pick([5_000, 60_000])
-            reactions.longestHoldMilliseconds = 600_000
+            reactions.longestHoldMilliseconds = isForGroup ? 60_000 : 600_000
         }
         return reactions
     }

@@ -1,3 +1,4 @@
+import Flow
 import Pacing
 
 /// The deterministic fault simulation: the real lane with its pacing and its reactions, in worlds that seeds invent.
@@ -8,6 +9,7 @@ public enum Simulation {
         /// Over all that happened: two runs of a seed give the same.
         public let traceHash: UInt64
         public let coverage: Coverage
+        public let crashes: CrashCoverage
         public let pushes: Int
         public let failure: Failure?
     }
@@ -30,8 +32,22 @@ public enum Simulation {
         return run.failure == nil ? run : self.run(seed: seed, defect: defect, keepsTrace: true)
     }
 
+    /// Half of the seeds make a world of one lane, the others one of several members.
+    static func isForGroup(_ seed: UInt64) -> Bool {
+        var random = SplitMix(seed: ~seed)
+        return random.chance(percent: 50)
+    }
+
     private static func run(seed: UInt64, defect: String?, keepsTrace: Bool) -> Run {
+        if isForGroup(seed) {
+            var world = GroupWorld(seed: seed, defect: defect, keepsTrace: keepsTrace)
+            return run(&world, seed: seed, defect: defect)
+        }
         var world = World(seed: seed, defect: defect, keepsTrace: keepsTrace)
+        return run(&world, seed: seed, defect: defect)
+    }
+
+    private static func run(_ world: inout some JudgedWorld, seed: UInt64, defect: String?) -> Run {
         var found: (activity: Int?, broken: Broken)?
         do throws(Broken) {
             try world.run()
@@ -46,7 +62,8 @@ public enum Simulation {
                 trace: world.trace.lines(of: found.activity))
         }
         return Run(
-            seed: seed, traceHash: world.trace.hash, coverage: world.coverage, pushes: world.pushes, failure: failure)
+            seed: seed, traceHash: world.trace.hash, coverage: world.coverage, crashes: world.crashes,
+            pushes: world.pushCount, failure: failure)
     }
 
     static func plant(_ defect: String?, in settings: inout ShardSettings) {

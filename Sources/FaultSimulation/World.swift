@@ -4,7 +4,7 @@ import Pacing
 import Telemetry
 
 /// One run: the real lane between simulated producers, a simulated provider and simulated phones, under one seeded order of things.
-struct World {
+struct World: JudgedWorld {
     /// What is taken in a world that ends is far below; one that reaches it runs in circles.
     static let longestMilliseconds: Int64 = 20 * 86_400_000
     static let mostSteps = 200_000
@@ -18,7 +18,6 @@ struct World {
     var provider = Provider()
     var rides: [Ride] = []
     var requests: [UInt64: Request] = [:]
-    /// What the lane was told of each link, and what is true.
     var toldStreams: [Int] = []
     var trueStreams: [Int] = []
     var poolOfLink: [Int] = []
@@ -30,7 +29,8 @@ struct World {
     var recordingIsOver = false
     var coverage = Coverage()
     var trace: Trace
-    var pushes = 0
+    var pushCount = 0
+    let crashes = CrashCoverage()
     /// The activity that is being looked at, for the report of what breaks.
     var concerned: Int?
     /// Something came or was answered since phones were last looked at.
@@ -148,13 +148,18 @@ struct World {
         case .weather(let change): try turn(change)
         case .streams(let streams, let link): setStreams(streams, link: link)
         case .stepClock(let milliseconds): stepClock(milliseconds)
-        case .faultsEnd: endFaults()
+        case .faultsEnd: endProviderFaults()
         case .recordingEnds:
             recordingIsOver = true
             for activity in rides.indices { rides[activity].truth.outlivesTime() }
             lane.finish(at: clocks.read())
+        case .group: preconditionFailure("a lane of its own is in no group")
         }
     }
+
+    func tell(streams: Int, link: Int) { lane.setStreams(streams, link: link) }
+
+    mutating func stepWall(byMilliseconds milliseconds: Int64) { clocks.stepWall(byMilliseconds: milliseconds) }
 
     // MARK: What always holds
 
@@ -175,16 +180,11 @@ struct World {
         }
     }
 
+    var realMilliseconds: Int64 { clocks.realMilliseconds }
+    var unixMilliseconds: Int64 { clocks.unixMilliseconds }
+
     /// After the recording no life ends by time.
     var lifeLimitMilliseconds: Int64? { recordingIsOver ? nil : scenario.pacing.maxActivityLifeMilliseconds }
 
     var pending: UInt64 { lane.eachShard.reduce(0) { $0 + $1.decisions.pending } }
-
-    mutating func cover(_ fault: Fault, _ activity: Int) {
-        coverage[fault, rides[activity].situation] += 1
-    }
-
-    mutating func note(_ activity: Int?, _ values: [Int64], _ text: @autoclosure () -> String) {
-        trace.note(clocks.realMilliseconds, activity, values, text())
-    }
 }

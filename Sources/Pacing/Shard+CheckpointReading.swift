@@ -33,7 +33,10 @@ extension Shard {
     /// Whether something may be kept of this id that has to be restored before an event for it is applied.
     public func needsLoad(_ identifier: UnsafeRawBufferPointer, isSubject: Bool) -> Bool {
         if isSubject { return !subjects.isComplete(identifier) }
-        return find(identifier) == nil
+        guard let index = find(identifier) else { return true }
+        // An event is on its way: the activity stays.
+        if !leaving.isEmpty { leaving.remove(index) }
+        return false
     }
 
     /// All that is kept of followers of this subject has been restored.
@@ -178,7 +181,8 @@ extension Shard {
         if flags.contains(.startAttempted) {
             // Nobody knows whether there is a card: its content waits for the token that the card would report.
             record.isStarting = false
-            record.target = nil
+            // One that the card has reported already is good, whatever became of the answer.
+            if case .startToken = record.target { record.target = nil }
             record.hasBeenSent = true
             if record.lifeStartMilliseconds == nil { record.lifeStartMilliseconds = moment.nowMilliseconds }
         }

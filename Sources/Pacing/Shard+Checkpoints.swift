@@ -138,7 +138,9 @@ extension Shard {
                 formerSubjects[entry.index] = nil
             }
             if let evictedThrough = entry.evictedThrough {
-                if isIdle(entry.index), !record[.isUnsaved], evictedThrough == offsetsApplied(entry.index) {
+                if leaving.remove(entry.index) != nil, isIdle(entry.index), !record[.isUnsaved],
+                    evictedThrough == offsetsApplied(entry.index)
+                {
                     evict(entry.index)
                 }
                 continue
@@ -155,10 +157,12 @@ extension Shard {
             if entry.isStartNoted, record.startNote == .wanted { record.startNote = .noted }
             advanceGates(entry.index, moment)
         }
+        leaving.removeAll()
     }
 
     /// The checkpoints are not saved, or nobody knows: they are to be taken again.
     public func notSaved(_ receipt: CheckpointReceipt) {
+        leaving.removeAll()
         for entry in receipt.entries where isSame(entry) && !entry.isEviction { markUnsaved(entry.index) }
         for identifier in receipt.earlyTokens { unsavedEarlyTokens.insert(identifier) }
         awaitsStore = hasUnsaved
@@ -189,6 +193,7 @@ extension Shard {
                 state(index).pointee.latestTimestampMilliseconds, record(index).lastSentAtMilliseconds ?? .min)
             guard newest < quietSinceMilliseconds else { continue }
             take(index, isLast: false, isEviction: true, &writer, &entries, &receipt, moment)
+            leaving.insert(index)
         }
         return (writer.bytes, entries, receipt)
     }

@@ -1,7 +1,7 @@
 import Flow
 import LiveActivities
 
-extension World {
+extension Surroundings {
     /// What strikes connections, pools and clocks while records come.
     mutating func planWeather(until end: Int64) {
         guard scenario.faultPercent > 0 else { return }
@@ -44,7 +44,7 @@ extension World {
 
     mutating func turn(_ change: Weather.Change) throws(Broken) {
         guard !faultsAreOver else { return }
-        let now = clocks.realMilliseconds
+        let now = realMilliseconds
         switch change {
         case .serverSick(let milliseconds):
             note(nil, [10, milliseconds], "the provider answers 503 for \(milliseconds / 1_000) s")
@@ -90,7 +90,7 @@ extension World {
     private func onLink(_ link: Int) -> [(UInt64, Request)] {
         requests.filter {
             if case .unsent? = $0.value.outcome { return false }
-            return $0.value.dispatch.link == link
+            return $0.value.link == link
         }.sorted { $0.key < $1.key }
     }
 
@@ -103,21 +103,21 @@ extension World {
             }
             note(nil, [15, Int64(link), Int64(streams)], "link \(link) has \(streams) streams")
             agenda.plan(
-                .streams(streams, link: link), atMilliseconds: clocks.realMilliseconds + random.between(1, 30))
+                .streams(streams, link: link), atMilliseconds: realMilliseconds + random.between(1, 30))
             return
         }
         toldStreams[link] = streams
-        lane.setStreams(streams, link: link)
+        tell(streams: streams, link: link)
     }
 
     mutating func stepClock(_ milliseconds: Int64) {
         note(nil, [16, milliseconds], "the wall clock is stepped by \(milliseconds) ms")
-        clocks.stepWall(byMilliseconds: milliseconds)
+        stepWall(byMilliseconds: milliseconds)
         for activity in rides.indices { cover(milliseconds > 0 ? .clockForward : .clockBack, activity) }
     }
 
-    /// From now on all is well.
-    mutating func endFaults() {
+    /// From now on all is well at the provider and on the way to it.
+    mutating func endProviderFaults() {
         note(nil, [17], "the faults are over")
         faultsAreOver = true
         provider.weather = Weather()
