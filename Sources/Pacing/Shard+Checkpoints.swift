@@ -9,6 +9,8 @@ public struct CheckpointReceipt {
         let sequenceBound: UInt32
         let isStartNoted: Bool
         let isEviction: Bool
+        /// What the activity followed until now, as far as the store has not heard that it does so no more.
+        let formerSubject: [UInt8]?
     }
 
     var entries: [Entry] = []
@@ -98,7 +100,8 @@ extension Shard {
             subject = subject.lowerBound..<writer.count
         }
         var formerSubject = writer.count..<writer.count
-        if let name = formerSubjects.removeValue(forKey: index) {
+        let former = formerSubjects.removeValue(forKey: index)
+        if let name = former {
             name.withUnsafeBytes { writer.append(raw: $0) }
             formerSubject = formerSubject.lowerBound..<writer.count
         }
@@ -114,7 +117,8 @@ extension Shard {
         receipt.entries.append(
             CheckpointReceipt.Entry(
                 index: index, startOrder: state.pointee.startOrder, sequenceBound: bound,
-                isStartNoted: record.startNote != .none && !isLast, isEviction: isEviction))
+                isStartNoted: record.startNote != .none && !isLast, isEviction: isEviction,
+                formerSubject: former))
         record.noteSaved(
             through: state.pointee.lastOffset, others: record.stored.pointee.extras?.otherOffsets ?? [])
     }
@@ -146,7 +150,12 @@ extension Shard {
     /// The checkpoints are not saved, or nobody knows: they are to be taken again.
     public func notSaved(_ receipt: CheckpointReceipt) {
         leaving.removeAll()
-        for entry in receipt.entries where isSame(entry) && !entry.isEviction { markUnsaved(entry.index) }
+        for entry in receipt.entries where isSame(entry) {
+            if let former = entry.formerSubject, formerSubjects[entry.index] == nil {
+                formerSubjects[entry.index] = former
+            }
+            if !entry.isEviction || entry.formerSubject != nil { markUnsaved(entry.index) }
+        }
         for identifier in receipt.earlyTokens { unsavedEarlyTokens.insert(identifier) }
         awaitsStore = hasUnsaved
     }

@@ -37,6 +37,14 @@ extension GroupWorld {
             if waiting > withoutTarget { return "\(waiting) updates wait at \(node.name)" }
             if pending > 0, withoutTarget == 0 { return "\(pending) activity events are pending at \(node.name)" }
         }
+        // What its owner wrote down and forgot comes up again in its time.
+        let now = unixMilliseconds
+        let isDueSoon = store.partitions.contains { partition in
+            partition.entries.values.contains {
+                $0.dueMilliseconds.map { $0 > now && $0 < now + GroupWorld.farthestGateMilliseconds } ?? false
+            }
+        }
+        if isDueSoon { return "something kept will be due soon" }
         let isUnderWay = agenda.contains {
             switch $0 {
             case .deliver, .report, .arrive, .script: true
@@ -50,7 +58,10 @@ extension GroupWorld {
         if whyUnsettled == nil {
             let since = quietSince ?? realMilliseconds
             quietSince = since
-            if realMilliseconds - since >= GroupWorld.quietMilliseconds {
+            // Among updates that wait for a target one may wait for a gate.
+            let isClear = !rides.contains { waitsForTarget($0) }
+            let quiet = isClear ? GroupWorld.quietMilliseconds : GroupWorld.farthestGateMilliseconds
+            if realMilliseconds - since >= quiet {
                 isJudged = true
                 return
             }
