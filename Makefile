@@ -11,7 +11,7 @@ PYTHON = /usr/bin/python3
 # The rival in Go uses Debian's sources of golang.org/x/net, and no network.
 GO_BUILD = GO111MODULE=off GOFLAGS= GOPATH=/usr/share/gocode go build
 
-.PHONY: demo test build release bench thresholds fuzz simulate plan-model format lint check-scripts defects fresh-machine clean
+.PHONY: demo test build release bench thresholds fuzz simulate fault-tests plan-model format lint check-scripts defects fresh-machine clean
 
 ## A few hundred deliveries through everything, over TLS to the bundled simulator, in about half a minute
 demo: release
@@ -24,6 +24,7 @@ test: lint check-scripts build release
 	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
 	Tests/Scripts/check_plan_model .build/release/waypulse
+	$(PYTHON) Tests/Faults/run --short
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
 	$(PYTHON) Tests/Scripts/test_sink.py .build/release/waypulse-bench
 	$(PYTHON) benchmarks/thresholds --allocations
@@ -62,6 +63,11 @@ SEEDS = 100000
 simulate: release
 	.build/release/waypulse simulate faults --seeds $(SEEDS) --from $(SEED)
 
+## Kills, freezes and cuts off real processes under load, and asks the phones afterwards; ONLY=kill plays that scenario, SEED=2 other traffic
+fault-tests: release dependencies-test
+	$(PYTHON) Tests/Faults/test_harness.py .build/release/waypulse
+	$(PYTHON) Tests/Faults/run --seed $(SEED) $(ONLY)
+
 ## Writes the sources as the formatter wants them
 format: swift-found
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
@@ -78,6 +84,7 @@ lint: dependencies-test swift-found
 check-scripts: dependencies-test
 	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern test_scripts.py
 	$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern test_benchmarks.py
+	$(PYTHON) -m unittest discover --start-directory Tests/Faults --pattern test_judge.py
 
 ## Plants defects in a copy of the sources and expects the demo to find each
 defects: dependencies-test swift-found

@@ -38,13 +38,20 @@ let package = Package(
                 "Instruments",
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
-        + module("Streams", imports: ["CZstd", "CZlib", "Flow", "Telemetry", "Configuration", "Instruments"])
+        + module(
+            "Storage", imports: ["RedisClient", "Flow", "Pacing"], tests: ["RedisFixture", "Sockets", "Instruments"])
+        + module(
+            "Streams",
+            imports: [
+                "CZstd", "CZlib", "RedisClient", "Sockets", "Flow", "Pacing", "Telemetry", "Configuration",
+                "Instruments",
+            ],
+            tests: ["RedisFixture"])
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
-                "Configuration",
-                "Instruments", "CLinux",
+                "Streams", "Storage", "RedisClient", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing",
+                "Telemetry", "Configuration", "Instruments", "CLinux",
             ], tests: ["PushSimulator"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
@@ -57,10 +64,8 @@ let package = Package(
             .executableTarget(
                 name: "waypulse",
                 dependencies: [
-                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Delivery", "HTTP2",
-                    "Sockets",
-                    "Flow",
-                    "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
+                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Storage", "Delivery",
+                    "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
         ]

@@ -1,12 +1,12 @@
 /// Numbers with and without units, as text.
-enum Quantity {
+public enum Quantity {
     private static let durationUnits: [(String, Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
     private static let sizeUnits: [(String, Int64)] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
 
     /// `250ms`, `15s`, `1.5h`, `1h30m`, `0`, in whole milliseconds.
-    static func milliseconds(_ text: String) throws(Refusal) -> Int64 {
+    public static func milliseconds(_ text: String) throws(Refusal) -> Int64 {
         if text == "0" { return 0 }
         guard number(text) == nil else {
             throw Refusal(problem: "\"\(text)\" has no unit", remedy: "write \(text)s, or use ms, m, h or d")

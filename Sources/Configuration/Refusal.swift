@@ -2,4 +2,9 @@
 public struct Refusal: Error, Equatable, Sendable {
     public let problem: String
     public let remedy: String?
+
+    public init(problem: String, remedy: String?) {
+        self.problem = problem
+        self.remedy = remedy
+    }
 }

@@ -28,12 +28,14 @@ extension Lane {
         standings[index].epoch = epoch
         standings[index].sendsUntilMilliseconds = sendsUntilMilliseconds
         standings[index].isDraining = false
+        permitChanges += 1
         return shards[index]
     }
 
     func extend(_ partition: Int32, sendsUntilMilliseconds: Int64) {
         let index = shard(of: partition)
         standings[index].sendsUntilMilliseconds = sendsUntilMilliseconds
+        permitChanges += 1
         hasNews = true
     }
 
@@ -53,15 +55,20 @@ extension Lane {
     /// Nothing of the partition leaves any more, whatever the time.
     func fence(_ partition: Int32) {
         standings[shard(of: partition)].sendsUntilMilliseconds = .min
+        permitChanges += 1
     }
 
     /// Forgets all of the partition. Answers that are still to come change nothing.
     func drop(_ partition: Int32) {
         let index = shard(of: partition)
+        formerDecisions.add(former: shards[index].decisions)
+        handedOverEvents += shards[index].decisions.pending
+        formerEvictions += shards[index].evictions
         shards[index] = Shard(settings: settings.shard)
         let before = standings[index]
         standings[index] = Standing(partition: partition)
         standings[index].incarnation = before.incarnation + 1
+        permitChanges += 1
         standings[index].sendsUntilMilliseconds = .min
         for pool in pools.indices { pools[pool].retries.removeAll(ofShard: index) }
     }
@@ -89,6 +96,12 @@ extension Lane {
                 ticket: waiting.ticket, shard: waiting.shard, isUrgent: waiting.isUrgent, tries: waiting.tries,
                 notBeforeMilliseconds: moment.realMilliseconds + Lane.fencedRetryMilliseconds, order: waiting.order))
         return false
+    }
+
+    /// Under which ownership pushes of a partition may leave, and until when on the real clock.
+    public func permit(of partition: Int32) -> (epoch: Epoch, untilMilliseconds: Int64) {
+        guard let standing = standings.first(where: { $0.partition == partition }) else { return (0, .min) }
+        return (standing.epoch, standing.sendsUntilMilliseconds)
     }
 
     /// Whether a push of that epoch may leave now: to be asked at the last moment before it does.

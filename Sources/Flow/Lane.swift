@@ -28,6 +28,8 @@ public final class Lane {
     private var shardOfPartition: [Int32: Int] = [:]
     /// By shard: who may send for it.
     @exclusivity(unchecked) var standings: [Standing] = []
+    /// Rises whenever what `permit(of:)` says may have changed.
+    public internal(set) var permitChanges = 0
     /// Records of one partition come in a row.
     @exclusivity(unchecked) private var newestPartition: (partition: Int32, shard: Int)?
     @exclusivity(unchecked) var pools: [Pool]
@@ -163,6 +165,13 @@ public final class Lane {
     /// Updates that wait to be sent again.
     public var retryCount: Int { pools.reduce(0) { $0 + $1.retries.count } }
     public var eachShard: some Sequence<Shard> { shards }
+    /// Of partitions that are no longer owned.
+    public internal(set) var formerDecisions = DecisionCounts()
+    /// Activity events that were still to be decided when their partition went to its next owner.
+    public internal(set) var handedOverEvents: UInt64 = 0
+    var formerEvictions = 0
+    /// Activities that left memory until their next event.
+    public var evictions: Int { shards.reduce(formerEvictions) { $0 + $1.evictions } }
 
     public func breakerState(pool: Int) -> Breaker.State { pools[pool].breaker.state }
 

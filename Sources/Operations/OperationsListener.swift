@@ -22,6 +22,7 @@ public final class OperationsListener: Sendable {
                 switch readiness.current {
                 case .ready: return .text("ready\n")
                 case .starting: return .text("starting\n", status: 503)
+                case .hindered(let why): return .text("not ready: \(why)\n", status: 503)
                 case .stopping: return .text("stopping\n", status: 503)
                 }
             default:

@@ -4,6 +4,8 @@ import Synchronization
 public final class Readiness: Sendable {
     public enum State: Sendable, Equatable {
         case starting
+        /// It works, or tries to, and cannot do what it is for: why.
+        case hindered(String)
         case ready
         case stopping
     }

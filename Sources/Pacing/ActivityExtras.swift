@@ -78,6 +78,14 @@ final class PendingUpdate {
         return savedThroughOthers.count >= Int(source) ? savedThroughOthers[Int(source) - 1] : -1
     }
 
+    func lowerSaved(to offset: Int64, source: UInt8) {
+        if source == 0 {
+            savedThroughFirst = min(savedThroughFirst, offset)
+        } else if savedThroughOthers.count >= Int(source) {
+            savedThroughOthers[Int(source) - 1] = min(savedThroughOthers[Int(source) - 1], offset)
+        }
+    }
+
     func noteSaved(through first: Int64, others: [Int64]) {
         savedThroughFirst = first
         savedThroughOthers = others

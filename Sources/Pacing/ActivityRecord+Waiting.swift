@@ -73,6 +73,10 @@ extension ActivityRecord {
         if hasPending { pending.noteSaved(through: first, others: others) }
     }
 
+    func lowerSaved(to offset: Int64, source: UInt8) {
+        if hasPending { pending.lowerSaved(to: offset, source: source) }
+    }
+
     var isStarting: Bool {
         get { self[.isStarting] }
         nonmutating set { self[.isStarting] = newValue }

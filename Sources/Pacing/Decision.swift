@@ -49,4 +49,11 @@ public struct DecisionCounts: Equatable, Sendable {
     }
 
     public var decided: UInt64 { counts.reduce(0, +) }
+
+    /// Those of a shard that is no more. What was pending there is for others to decide, and no longer counted here.
+    public mutating func add(former: DecisionCounts) {
+        for place in counts.indices { counts[place] += former.counts[place] }
+        activityEvents += former.activityEvents - former.pending
+        weekRollovers += former.weekRollovers
+    }
 }

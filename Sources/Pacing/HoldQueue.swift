@@ -52,6 +52,11 @@ struct HoldQueue {
         return nil
     }
 
+    /// No bound is above `offset` any more.
+    mutating func lower(to offset: Int64) {
+        for place in heap.indices where heap[place].offset > offset { heap[place].offset = offset }
+    }
+
     /// What has ended to hold while something before it did not would otherwise stay.
     private mutating func sweep(_ current: (UInt32) -> Held?, left: (UInt32) -> Void) {
         var kept: [Entry] = []

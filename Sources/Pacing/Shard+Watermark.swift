@@ -30,6 +30,22 @@ extension Shard {
         }
     }
 
+    /// The log was cut back: offsets above this one are given again, and say nothing of what was applied.
+    public func rewind(source: Int, to offset: Int64) {
+        while takeOver.offsetCeilings.count <= source { takeOver.offsetCeilings.append(.max) }
+        takeOver.offsetCeilings[source] = min(takeOver.offsetCeilings[source], offset)
+        for index in 0..<slab.bound where slab.isInUse(index) {
+            let record = record(index)
+            if source == 0 {
+                state(index).pointee.lastOffset = min(state(index).pointee.lastOffset, offset)
+            } else if let others = record.stored.pointee.extras?.otherOffsets, others.count >= source {
+                record.extras.otherOffsets[source - 1] = min(others[source - 1], offset)
+            }
+            record.lowerSaved(to: offset, source: UInt8(source))
+        }
+        if source < holds.count { holds[source].lower(to: offset) }
+    }
+
     /// The event is not settled: it holds its offset.
     func hold(_ index: UInt32, _ origin: Origin) {
         guard settings.keepsCheckpoints, origin.isKnown else { return }

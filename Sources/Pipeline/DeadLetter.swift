@@ -1,3 +1,4 @@
+import Instruments
 import Streams
 import Telemetry
 
@@ -5,11 +6,34 @@ import Telemetry
 public struct DeadLetter {
     public let fault: EventFault
     public let source: String
-    public let record: RecordingRecord
+    /// Its line in a recording, counted from 1; nil elsewhere.
+    public let record: Int?
+    public let partition: Int32
+    /// −1 where the source does not tell.
+    public let offset: Int64
+    /// The record as published.
+    public let value: UnsafeRawBufferPointer
 
     public init(fault: EventFault, source: String, record: RecordingRecord) {
         self.fault = fault
         self.source = source
-        self.record = record
+        self.record = record.number
+        partition = record.partition
+        offset = record.offset
+        value = record.value
+    }
+
+    init(fault: EventFault, source: String, partition: Int32, record: StreamRecord) {
+        self.fault = fault
+        self.source = source
+        self.record = nil
+        self.partition = partition
+        offset = record.offset
+        value = record.value
+    }
+
+    var place: LogField {
+        if let record { return .field("record", record) }
+        return .offset(offset)
     }
 }

@@ -12,6 +12,8 @@ final class Channel: EventSource {
     private(set) var nodes: [RedisAddress: Node] = [:]
     private var waiting: [Request] = []
     private var waitTimer: LoopTimer!
+    private var order = SlotOrder()
+    private var lastNumber: UInt64 = 0
     /// Outcomes that are told at the end of the turn: never from within a call of their owner's.
     private var returned: [(completion: (RedisOutcome) -> Void, outcome: RedisOutcome)] = []
     private(set) var isClosed = false
@@ -39,32 +41,44 @@ final class Channel: EventSource {
         _ completion: @escaping (RedisOutcome) -> Void
     ) {
         guard !isClosed else { return giveBack(completion, .unsent) }
-        let now = EventLoop.currentMilliseconds()
+        lastNumber += 1
         var request = Request(
-            slot: slot, timeoutMilliseconds: timeoutMilliseconds,
-            waitsUntilMilliseconds: now + surroundings.settings.commandTimeoutMilliseconds, completion: completion)
-        if !directory.isCluster, let link = readyLink(of: request) { return link.send(request, command) }
+            number: lastNumber, slot: directory.isCluster ? slot : nil, timeoutMilliseconds: timeoutMilliseconds,
+            waitsUntilMilliseconds: EventLoop.currentMilliseconds()
+                + surroundings.settings.commandTimeoutMilliseconds, completion: completion)
+        if !directory.isCluster, waiting.isEmpty, let link = target(of: request)?.readyLink {
+            return link.send(request, command)
+        }
         var bytes = Region()
         command.write(to: &bytes)
         request.bytes = Array(bytes.contents)
         bytes.free()
-        place(request)
+        // Behind what waits for the same keys.
+        if waiting.contains(where: { $0.slot == request.slot }) || !place(request) { wait(request) }
     }
 
-    /// To its node if that is ready, else among those that wait.
-    func place(_ request: Request) {
-        guard request.notBeforeMilliseconds <= surroundings.loop.nowMilliseconds, let link = readyLink(of: request)
-        else {
-            waiting.append(request)
-            return setWaitTimer(for: request)
-        }
+    /// To its node, if that takes it now.
+    private func place(_ request: Request) -> Bool {
+        guard request.notBeforeMilliseconds <= EventLoop.currentMilliseconds(), let node = target(of: request),
+            let link = node.readyLink, order.allows(request.slot, at: node.address)
+        else { return false }
         if request.asks != nil { link.sayAsking() }
+        if directory.isCluster { order.sent(request.slot, to: node.address) }
         link.send(request, keepsBytes: directory.isCluster)
+        return true
     }
 
-    private func readyLink(of request: Request) -> Link? {
-        guard let address = request.asks ?? directory.address(of: request.slot) else { return nil }
-        return node(address).readyLink
+    private func target(of request: Request) -> Node? {
+        if let address = request.asks { return node(address) }
+        if request.slot == nil, directory.isCluster, let ready = nodes.values.first(where: { $0.readyLink != nil }) {
+            return ready
+        }
+        return directory.address(of: request.slot).map { node($0) }
+    }
+
+    /// Nothing more comes of it where it was sent.
+    func ended(_ request: Request) {
+        if directory.isCluster, order.ended(request.slot), !waiting.isEmpty { serveAtEndOfTurn() }
     }
 
     private func node(_ address: RedisAddress) -> Node {
@@ -80,25 +94,38 @@ final class Channel: EventSource {
 
     // MARK: Waiting
 
+    /// Among those that wait, before all that were asked for later.
+    func wait(_ request: Request) {
+        let place = waiting.lastIndex { $0.number < request.number }.map { $0 + 1 } ?? 0
+        waiting.insert(request, at: place)
+        setWaitTimer(for: request)
+        serveAtEndOfTurn()
+    }
+
+    private func serveAtEndOfTurn() { surroundings.loop.callAtEndOfTurn(self) }
+
     private func setWaitTimer(for request: Request) {
-        let now = surroundings.loop.nowMilliseconds
+        let isPausing = request.notBeforeMilliseconds > EventLoop.currentMilliseconds()
         let time =
-            request.notBeforeMilliseconds > now
+            isPausing
             ? min(request.notBeforeMilliseconds, request.waitsUntilMilliseconds) : request.waitsUntilMilliseconds
         if waitTimer.deadlineMilliseconds ?? .max > time { waitTimer.schedule(atMilliseconds: time) }
     }
 
-    /// Whoever can be sent is; whoever has waited too long is given back.
+    /// Whoever can be sent is, those of one slot in their order; whoever has waited too long is given back.
     func serveWaiting() {
         guard !waiting.isEmpty else { return }
-        let now = surroundings.loop.nowMilliseconds
+        let now = EventLoop.currentMilliseconds()
+        var heldSlots: Set<HashSlot?> = []
         let requests = waiting
         waiting = []
         for request in requests {
             if now >= request.waitsUntilMilliseconds {
                 giveBack(request, .unsent)
-            } else {
-                place(request)
+            } else if heldSlots.contains(request.slot) || !place(request) {
+                heldSlots.insert(request.slot)
+                waiting.append(request)
+                setWaitTimer(for: request)
             }
         }
     }
@@ -112,6 +139,7 @@ final class Channel: EventSource {
     }
 
     override func endOfTurn() {
+        serveWaiting()
         let outcomes = returned
         returned = []
         for (completion, outcome) in outcomes {
@@ -139,15 +167,15 @@ final class Channel: EventSource {
 
     fileprivate func nodeEnded(_ node: Node, _ fault: RedisFault, unanswered: [LinkRemainder]) {
         for remainder in unanswered {
+            ended(remainder.request)
             if remainder.mayHaveArrived || isClosed || remainder.request.bytes.isEmpty {
                 giveBack(remainder.request, remainder.mayHaveArrived ? .lost : .unsent)
             } else {
-                waiting.append(remainder.request)
-                setWaitTimer(for: remainder.request)
+                wait(remainder.request)
             }
         }
         guard !isClosed else { return }
-        directory.doubts(node.address)
+        if directory.contains(node.address) { directory.doubts(node.address) }
         onChange()
     }
 

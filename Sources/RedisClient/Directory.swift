@@ -23,6 +23,9 @@ class Directory {
     /// A node of a cluster says that another one owns a slot.
     func moved(_ slot: HashSlot, to address: RedisAddress) {}
 
+    /// A node that a command was sent to for once keeps its connection, whoever owns what.
+    func welcome(_ address: RedisAddress) {}
+
     func close() {}
 
     final func addReader(_ channel: Channel) {

@@ -49,7 +49,9 @@ extension Link {
         end(
             RedisFault(
                 .protocolError, "what came from \(address) is not the protocol of Redis: \(text)",
-                remedy: "check that it is Redis that listens there"))
+                remedy: phase == .greeting
+                    ? RedisFault.greetingRemedy(overTLS: settings.tls != nil)
+                    : "check that nothing stands between here and Redis that changes what is said"))
     }
 
     private func transportEnd(_ reason: TransportEnd) -> RedisFault {

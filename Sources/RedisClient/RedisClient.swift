@@ -19,10 +19,13 @@ public final class RedisClient {
         channel = Channel(surroundings, directory, home: nil, name: settings.clientName)
     }
 
+    deinit { close() }
+
     private static func directory(_ surroundings: Surroundings) -> Directory {
         switch surroundings.settings.topology {
         case .single(let address): FixedDirectory(address)
-        case .sentinel, .cluster: preconditionFailure("only a single server can be asked yet")
+        case .sentinel(let addresses, let master): SentinelDirectory(surroundings, addresses, masterName: master)
+        case .cluster(let addresses): ClusterDirectory(surroundings, addresses)
         }
     }
 

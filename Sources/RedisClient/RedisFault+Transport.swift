@@ -18,12 +18,9 @@ extension RedisFault {
             return RedisFault(
                 .tls, "the peer at \(address) refuses TLS without its application protocol",
                 remedy: "check that it is Redis that listens there")
-        case .endOfFile where stage == .greeting:
+        case .endOfFile where stage == .greeting, .reset where stage == .greeting:
             return RedisFault(
-                .lost, "Redis at \(address) closed the connection at once",
-                remedy: overTLS
-                    ? "check its maxclients and its log"
-                    : "use rediss:// if that port speaks TLS, else check its maxclients and its log")
+                .lost, "Redis at \(address) closed the connection at once", remedy: greetingRemedy(overTLS: overTLS))
         case .endOfFile:
             return RedisFault(.lost, "Redis at \(address) closed the connection", remedy: "connecting again")
         case .reset(let errorNumber):
@@ -31,6 +28,13 @@ extension RedisFault {
                 .lost, "the connection to Redis at \(address) was lost: \(SystemFault.text(errorNumber))",
                 remedy: "connecting again")
         }
+    }
+
+    /// For what is no Redis, or one that speaks TLS where it was not expected.
+    static func greetingRemedy(overTLS: Bool) -> String {
+        overTLS
+            ? "check its maxclients and its log"
+            : "use rediss:// if that port speaks TLS, else check that it is Redis that listens there, its maxclients and its log"
     }
 
     private static func tls(_ text: String, _ address: RedisAddress) -> RedisFault {
@@ -59,14 +63,20 @@ extension RedisFault {
     }
 
     static func connectDeadline(_ stage: LinkStage, _ address: RedisAddress) -> RedisFault {
-        let doing =
-            switch stage {
-            case .tcp: "a connection"
-            case .tls: "a TLS handshake"
-            case .greeting, .ready: "an answer to the greeting"
-            }
-        return RedisFault(
-            .timeout, "no \(doing.dropFirst(doing.hasPrefix("an ") ? 3 : 2)) with Redis at \(address) in time",
-            remedy: "check host and port, whether a firewall swallows packets, and whether Redis hangs")
+        switch stage {
+        case .tcp:
+            RedisFault(
+                .timeout, "no connection to Redis at \(address) in time",
+                remedy: "check host and port, and whether a firewall swallows packets")
+        case .tls:
+            // A server without TLS waits for the end of what it takes for a line.
+            RedisFault(
+                .timeout, "no TLS handshake with Redis at \(address) in time",
+                remedy: "use redis:// if that port speaks no TLS, else see whether Redis hangs")
+        case .greeting, .ready:
+            RedisFault(
+                .timeout, "no answer to the greeting from Redis at \(address) in time",
+                remedy: "check that it is Redis that listens there, and whether it hangs")
+        }
     }
 }

@@ -12,7 +12,7 @@ public struct RedisInstruments: Sendable {
         case replied, refused, lost, unsent
     }
 
-    enum Detour: String, MetricLabel {
+    enum DetourKind: String, MetricLabel {
         static let labelName = "detour"
         case moved, ask
         case tryAgain = "try_again"
@@ -20,7 +20,7 @@ public struct RedisInstruments: Sendable {
 
     let connections: Counter<ConnectionEvent>
     let commands: Counter<CommandOutcome>
-    let detours: Counter<Detour>
+    let detours: Counter<DetourKind>
 
     public init(registry: Registry) {
         connections = registry.counter(
@@ -30,7 +30,7 @@ public struct RedisInstruments: Sendable {
             "waypulse_redis_commands_total", by: CommandOutcome.self,
             help: "How each command to Redis ended; of those lost nobody knows whether they were done.")
         detours = registry.counter(
-            "waypulse_redis_detours_total", by: Detour.self,
+            "waypulse_redis_detours_total", by: DetourKind.self,
             help: "Commands that a Redis Cluster sent to another node, or asked to send again.")
     }
 }

@@ -1,5 +1,7 @@
 /// A command that has been asked for, until its outcome has been told.
 struct Request {
+    /// Counts up: what was asked for first is sent first.
+    let number: UInt64
     /// Decides the node of a cluster; nil for any.
     let slot: HashSlot?
     /// What it may take from when it is sent.
@@ -10,7 +12,7 @@ struct Request {
     var bytes: [UInt8] = []
     /// How often it was sent elsewhere, or again.
     var detours = 0
-    /// A slot is on its way to another node, and this command has to say that it knows (ASKING).
+    /// The slot is on its way to this node, and the command has to say that it knows (ASKING).
     var asks: RedisAddress?
     /// Not to be sent before.
     var notBeforeMilliseconds: Int64 = 0

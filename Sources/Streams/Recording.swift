@@ -86,19 +86,19 @@ public final class Recording {
 
     /// - Parameters:
     ///   - path: a file of JSON lines, compressed where it ends in `.zst`; `-` is standard input.
-    ///   - apps: the configured applications.
-    public convenience init(path: String, apps: [String]) throws(SourceFault) {
+    ///   - apps: the configured applications; nil takes any.
+    public convenience init(path: String, apps: [String]?) throws(SourceFault) {
         let name = path == "-" ? "standard input" : path
         let file = try FileSource(path: path)
         self.init(name: name, source: path.hasSuffix(".zst") ? ZstdSource(file, name: path) : file, apps: apps)
     }
 
     /// A recording that lies in memory.
-    public convenience init(name: String, bytes: [UInt8], apps: [String]) {
+    public convenience init(name: String, bytes: [UInt8], apps: [String]?) {
         self.init(name: name, source: MemorySource(bytes), apps: apps)
     }
 
-    init(name: String, source: any ByteSource, apps: [String]) {
+    init(name: String, source: any ByteSource, apps: [String]?) {
         self.name = name
         reader = LineReader(source)
         decoder = EventDecoder(apps: apps)
@@ -210,7 +210,7 @@ public final class Recording {
 
 extension Event {
     /// In place of what could not be decoded.
-    fileprivate static var nothing: Event {
+    static var nothing: Event {
         Event(
             kind: .status, isForSubject: false, identifier: UnsafeRawBufferPointer(start: nil, count: 0),
             timestampMilliseconds: 0, eventIdentifierHash: 0, position: .none, detail: nil)

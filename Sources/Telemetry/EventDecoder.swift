@@ -8,13 +8,14 @@
 public struct EventDecoder {
     private let indexer = JSONIndexer()
     private let identifierBuffer = IdentifierBuffer()
-    private let apps: [String]
+    private let apps: [String]?
     private let scanner: EventScanner
 
-    /// - Parameter apps: the configured applications: an event that names another cannot be used.
-    public init(apps: [String]) {
+    /// - Parameter apps: the configured applications: an event that names another cannot be used. nil takes any, for those
+    ///   who pass events on.
+    public init(apps: [String]?) {
         self.apps = apps
-        scanner = EventScanner(apps: apps)
+        scanner = EventScanner(apps: apps ?? [])
     }
 
     /// - Parameter bytes: one message. They must outlive the event, whose `identifier` points into them, or, where the id was

@@ -68,8 +68,9 @@ extension EventFields {
         return text.withUTF8 { Event.identifierHash(ofEventIdentifier: UnsafeRawBufferPointer($0)) }
     }
 
-    func app(configured apps: [String]) throws(EventFault) -> String? {
+    func app(configured apps: [String]?) throws(EventFault) -> String? {
         guard let app = try string("app") else { return nil }
+        guard let apps else { return app }
         guard apps.contains(where: { $0.hasSameBytes(as: app) }) else {
             let remedy =
                 apps.isEmpty

@@ -9,12 +9,12 @@ import Testing
 final class Desk {
     let loop = try! EventLoop()
     let client: RedisClient
+    let registry = Registry()
     /// Runs as long as somebody keeps it.
     private var server: RedisServer?
     private var hasGivenUp = false
 
     init(_ settings: RedisSettings) {
-        let registry = Registry()
         let sink = LogSink(level: .error, format: .forStandardError, registry: registry)
         client = RedisClient(
             settings: settings, loop: loop, instruments: RedisInstruments(registry: registry),
@@ -57,6 +57,40 @@ final class Desk {
         let box = Box()
         client.send(.of(words), key: key) { box.seen.append(Seen($0)) }
         return box
+    }
+
+    /// Calls until it is answered so: while a server changes its mind, other answers are to be expected.
+    func callUntil(
+        _ expected: Seen, _ words: String..., key: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let box = Box()
+        func ask() { client.send(.of(words), key: key) { box.seen.append(Seen($0)) } }
+        ask()
+        var asked = 1
+        drive(
+            until: {
+                if box.seen.last == expected { return true }
+                if box.seen.count == asked {
+                    asked += 1
+                    ask()
+                }
+                return false
+            }, sourceLocation: sourceLocation)
+    }
+
+    /// Turns of the loop, and the question again, until it holds.
+    func eventually(_ condition: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+        let again = loop.timer {}
+        drive(
+            until: {
+                again.schedule(atMilliseconds: EventLoop.currentMilliseconds() + 10)
+                return (try? condition()) == true
+            }, sourceLocation: sourceLocation)
+        again.cancel()
+    }
+
+    func detours(_ kind: String) -> Int64 {
+        registry.snapshot().number("waypulse_redis_detours_total", kind) ?? 0
     }
 
     /// What is wrong, once something is.

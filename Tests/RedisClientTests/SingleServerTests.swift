@@ -79,6 +79,32 @@ import Testing
         #expect(late.seen == [.lost])
     }
 
+    @Test func aPauseBeyondTheTimeLimitIsOutlasted() throws {
+        let server = try RedisServer()
+        let desk = Desk(server) { $0.commandTimeoutMilliseconds = 50 }
+        #expect(desk.call("SET", "k", "v") == .text("OK"))
+        try server.call("CLIENT", "PAUSE", "400", "ALL")
+        #expect(desk.call("GET", "k") == .lost)
+        #expect(desk.fault()?.kind == .timeout)
+        desk.callUntil(.text("v"), "GET", "k")
+        #expect(desk.client.status == .connected)
+    }
+
+    @Test func anAnswerThatCameInTimeCountsHoweverLateItIsRead() throws {
+        let server = try RedisServer()
+        let desk = Desk(server) { $0.commandTimeoutMilliseconds = 100 }
+        #expect(desk.call("SET", "k", "v") == .text("OK"))
+        let answer = desk.begin("GET", "k")
+        desk.loop.runOnce(timeoutMilliseconds: 0)
+        // The thread is kept from its loop for longer than a command may take.
+        #expect(try server.call("BLPOP", "nothing", "0.3") == .nothing)
+        desk.loop.runOnce(timeoutMilliseconds: 0)
+        #expect(answer.seen == [.text("v")])
+        // And one that begins after such a time has all of its own.
+        #expect(try server.call("BLPOP", "nothing", "0.3") == .nothing)
+        #expect(desk.call("GET", "k") == .text("v"))
+    }
+
     @Test func aConnectionThatIsKilledFromOutsideIsLostAndCommandsGoOn() throws {
         let server = try RedisServer()
         let desk = Desk(server) { $0.clientName = "killme" }

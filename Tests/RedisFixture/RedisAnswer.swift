@@ -14,7 +14,7 @@ public enum RedisAnswer: Equatable, Sendable {
     public var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
     public var elements: [RedisAnswer] { if case .array(let elements) = self { elements } else { [] } }
 
-    static func ask(_ port: UInt16, _ words: [String]) throws -> RedisAnswer {
+    public static func ask(_ port: UInt16, _ words: [String]) throws -> RedisAnswer {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         let address = SocketAddress(numeric: "127.0.0.1", port: port)!

@@ -9,12 +9,15 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +81,31 @@ CASES = [
     ("validate --config defaults.yaml", OK, "", "the configuration is valid"),
     ("config show --set pacing.deadbandMeters=50", OK, "deadbandMeters: 50  # --set", ""),
     ("config schema", OK, '"pacing"', ""),
+    # Redis Streams, as far as no Redis is needed
+    ("validate --config streams.yaml", OK, "", "the configuration is valid"),
+    ("validate --set source.redis.url=redis://localhost", CONFIGURATION, "", "needs source.redis.topics and source.redis.partitions"),
+    ("validate --config streams.yaml --set drainTimeout=10s", CONFIGURATION, "", "two thirds of source.redis.lease (10s)"),
+    ("validate --config streams.yaml --set storage.kind=memory", CONFIGURATION, "", "storage.volatile: true"),
+    ("config show --config streams.yaml", OK, "url: \"redis://127.0.0.1:1\"  # streams.yaml", ""),
+    ("replay", USAGE, "", "replay needs a recording\ntry:   waypulse replay ride.jsonl --to redis://localhost --topic rides"),
+    ("replay ride.jsonl", USAGE, "", "replay needs --to and --topic and --partitions\ntry:   waypulse replay"),
+    ("replay ride.jsonl --topic rides", USAGE, "", "replay needs --to and --partitions"),
+    ("replay ride.jsonl --to localhost --topic rides --partitions 4", USAGE, "", '--to "localhost" has no scheme\ntry:   write redis://localhost'),
+    ("replay ride.jsonl --to redis://a:hush@b --topic rides --partitions 4", USAGE, "", "--to holds a password"),
+    ("replay ride.jsonl --to redis://localhost --topic rides --partitions 0", USAGE, "", "from 1 to 1024"),
+    ("replay ride.jsonl --to redis://localhost --topic {x} --partitions 4", CONFIGURATION, "", "source.redis.topics: holds"),
+    ("replay ride.jsonl --config streams.yaml --speed fast", CONFIGURATION, "", '"fast" is not a speed'),
+    ("replay ride.jsonl --config streams.yaml --rate often", USAGE, "", 'not "often"\ntry:   --rate 5000/s'),
+    ("replay - --config streams.yaml --loop 2", USAGE, "", "standard input can be played only once"),
+    ("replay ride.jsonl --config topics.yaml", USAGE, "", "the configuration has 2 topics: rides, orders\ntry:   --topic rides"),
+    ("replay absent.jsonl --config streams.yaml", UNAVAILABLE, "", "absent.jsonl: cannot be opened"),
+    ("replay ride.jsonl --config streams.yaml", UNAVAILABLE, "", "error: cannot connect to Redis at 127.0.0.1:1: Connection refused\ntry:"),
+    ("replay ride.jsonl --config streams.yaml --password-file absent", CONFIGURATION, "", "absent cannot be used"),
+    ("record --config streams.yaml", USAGE, "", "record needs a file to write"),
+    ("record -o out.jsonl", USAGE, "", "record needs --from and --topic and --partitions"),
+    ("record --config streams.yaml --until-idle 5 -o out.jsonl", USAGE, "", '--until-idle: "5" has no unit\ntry:   write 5s'),
+    ("record --config streams.yaml -o out.jsonl", UNAVAILABLE, "", "cannot connect to Redis at 127.0.0.1:1"),
+    ("record --help", OK, "redis+sentinel://host,host/master", ""),
     # What needs a provider
     ("run", CONFIGURATION, "", "no app is configured"),
     ("run --config keyless.yaml ride.jsonl", CONFIGURATION, "", "absent.p8 cannot be used: No such file or directory"),
@@ -85,6 +113,14 @@ CASES = [
     ("simulate apns --error 503", USAGE, "", 'not "503"\ntry:   --error 503:ServiceUnavailable:0.1'),
     ("simulate apns --directory empty.jsonl/inside", UNAVAILABLE, "", "the simulator cannot run: cannot make the directory"),
 ]
+
+# Nobody listens on port 1.
+STREAMS = """source:
+  redis:
+    url: redis://127.0.0.1:1
+    topics: [rides]
+    partitions: 4
+"""
 
 
 def files(folder):
@@ -100,6 +136,8 @@ def files(folder):
         b"  deadbandMetres: 5\n  staleAfter: 15\n",
         "keyless.yaml": b"apps:\n  courier:\n    bundleId: com.example.courier\n    teamId: A1B2C3D4E5\n"
         b"    keyId: K1L2M3N4O5\n    keyFile: absent.p8\nmetrics:\n  listen: off\n",
+        "streams.yaml": STREAMS.encode(),
+        "topics.yaml": STREAMS.replace("[rides]", "[rides, orders]").encode(),
         "defaults.yaml": subprocess.run([PROGRAM, "config", "defaults"], capture_output=True, check=True).stdout,
     }
     for name, content in contents.items():
@@ -397,6 +435,251 @@ class Running(WithSimulator):
         status, _, errors = self.run_with()
         self.assertEqual(status, USAGE)
         self.assertIn("run needs a source\ntry:   waypulse run --config waypulse.yaml recording.jsonl", errors)
+
+
+class WithRedis(Folder):
+    """A redis-server of the test's own, on a free port of the loopback."""
+
+    def setUp(self):
+        super().setUp()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}"
+        self.redis = None
+        self.start_redis()
+
+    def start_redis(self, *options):
+        self.redis = subprocess.Popen(
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes",
+             "--appendfsync", "always", "--dir", self.folder.name, *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        self.addCleanup(self.end, self.redis)
+        self.line_with(self.redis.stdout, "Ready to accept connections")
+
+    def ask(self, *words):
+        done = subprocess.run(
+            ["redis-cli", "-p", str(self.port), "--json", *words], capture_output=True, check=True, timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+        return json.loads(done.stdout)
+
+    def place(self, end, topic="rides"):
+        return [f"--{end}", self.url, "--topic", topic, "--partitions", "4"]
+
+    def entries(self, topic="rides", partitions=4):
+        """(id, partition, fields) in the order of ids."""
+        found = []
+        for partition in range(partitions):
+            for identifier, fields in self.ask("xrange", f"{topic}:{{{partition}}}", "-", "+"):
+                milliseconds, sequence = identifier.split("-")
+                found.append(((int(milliseconds), int(sequence)), partition, dict(zip(fields[::2], fields[1::2]))))
+        return sorted(found, key=lambda entry: entry[:2])
+
+    def write(self, name, text):
+        (Path(self.folder.name) / name).write_text(text)
+
+
+class Replays(WithRedis):
+    def test_a_recording_goes_to_redis_and_comes_back_byte_for_byte(self):
+        status, output, errors = self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertIn("13 records in ", output)
+        self.assertIn(f"to rides (4 partitions) at 127.0.0.1:{self.port}", output)
+        status, output, errors = self.waypulse(
+            "record", *self.place("from"), "--from-beginning", "--count", "13", "-o", "back.jsonl.zst"
+        )
+        self.assertEqual((status, output), (OK, ""), errors)
+        self.assertIn("13 records of rides (4 partitions)", errors)
+        back = subprocess.run(["zstd", "-dc", "back.jsonl.zst"], cwd=self.folder.name, capture_output=True, check=True).stdout
+        lines = back.decode().splitlines()
+        self.assertEqual([line.partition('"value":')[2][:-1] for line in lines], RIDE.read_text().splitlines())
+        published = [identifier for identifier, _, _ in self.entries()]
+        for line, (milliseconds, sequence) in zip(map(json.loads, lines), published):
+            self.assertEqual(line["partition"], zlib.crc32(line["key"].encode()) % 4)
+            self.assertEqual(line["offset"], milliseconds << 20 | sequence)
+            self.assertEqual(line["receivedAt"], milliseconds / 1000)
+        status, _, errors = self.waypulse("validate", "back.jsonl.zst")
+        self.assertEqual(status, OK, errors)
+
+    def test_a_recording_is_plan_s_input_as_it_comes(self):
+        self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max")
+        recording = self.waypulse("record", *self.place("from"), "--from-beginning", "--count", "13", "-o", "-")[1]
+        status, _, errors = self.waypulse("plan", "-", stdin=recording.encode())
+        self.assertEqual(status, OK)
+        self.assertIn("13 records, 13 activity events", errors)
+
+    def test_times_are_moved_to_now_and_pressed_together_by_the_speed(self):
+        before = time.time()
+        status, output, errors = self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "20x", "--json")
+        self.assertEqual(status, OK, errors)
+        report = json.loads(output)
+        self.assertEqual((report["records"], report["repeated"], report["undecodable"]), (13, 0, 0))
+        recorded = [json.loads(line) for line in RIDE.read_text().splitlines()]
+        published = [json.loads(fields["event"]) for _, _, fields in self.entries()]
+        begin = published[0]["timestamp"]
+        self.assertLessEqual(before - 0.001, begin)
+        for old, new in zip(recorded, published, strict=True):
+            self.assertAlmostEqual(new["timestamp"] - begin, (old["timestamp"] - recorded[0]["timestamp"]) / 20, delta=0.0011)
+            self.assertEqual({**new, "timestamp": 0}, {**old, "timestamp": 0})
+
+    def test_keys_follow_the_subject_and_other_apps_are_passed_on(self):
+        events = [
+            {"type": "activity.started", "activityId": "a", "timestamp": 100, "follows": "bus", "app": "nobody's"},
+            {"type": "position", "subjectId": "bus", "timestamp": 101, "latitude": 1, "longitude": 2},
+            {"type": "status", "activityId": "a", "timestamp": 102, "status": "on"},
+            {"type": "status", "activityId": "b", "timestamp": 103, "status": "on"},
+        ]
+        lines = [json.dumps(event) for event in events] + ["no JSON", '{"key":"c","value":{"type":"nonsense"}}']
+        self.write("events.jsonl", "\n".join(lines))
+        status, output, errors = self.waypulse("replay", "events.jsonl", *self.place("to"), "--speed", "max", "--body-field", "payload")
+        self.assertEqual(status, OK, errors)
+        self.assertIn("2 that no event can be made of, published unchanged", output)
+        found = {}
+        for _, partition, fields in self.entries():
+            self.assertEqual(partition, zlib.crc32(fields.get("key", "").encode()) % 4)
+            found.setdefault(fields.get("key"), []).append(fields["payload"])
+        self.assertEqual({key: len(values) for key, values in found.items()}, {"bus": 3, "b": 1, None: 1, "c": 1})
+        self.assertEqual((found[None], found["c"]), (["no JSON"], ['{"type":"nonsense"}']))
+
+    def test_a_rate_and_passes(self):
+        status, output, errors = self.waypulse(
+            "replay", "ride.jsonl", *self.place("to"), "--speed", "max", "--rate", "500/s", "--loop", "5", "--max-length", "1000", "--json"
+        )
+        self.assertEqual(status, OK, errors)
+        self.assertEqual(json.loads(output)["records"], 65)
+        stamps = [json.loads(fields["event"])["timestamp"] for _, _, fields in self.entries()]
+        self.assertEqual(stamps, sorted(set(stamps)), "no two events of an activity bear one time")
+
+    def test_redis_is_killed_in_between_and_nothing_is_missing(self):
+        process = self.begin("replay", "ride.jsonl", *self.place("to"), "--speed", "max", "--rate", "2000/s", "--loop", "300")
+        while self.ask("xlen", "rides:{3}") < 500:
+            self.assertIsNone(process.poll())
+        self.redis.kill()
+        self.redis.wait()
+        self.line_with(process.stderr, "warning: ")
+        self.start_redis()
+        output, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
+        self.assertIn(b"warning: connected to Redis again", errors)
+        self.assertIn(b"3900 records in", output)
+        stamps = [json.loads(fields["event"])["timestamp"] for _, _, fields in self.entries()]
+        self.assertEqual(len(set(stamps)), 3900)
+        last = {stamp: place for place, stamp in enumerate(stamps)}
+        self.assertEqual(sorted(last, key=last.get), sorted(last), "the last word on anything is the last entry")
+
+    def test_a_replay_that_is_stopped_tells_what_it_has_done(self):
+        process = self.begin("replay", "ride.jsonl", *self.place("to"), "--json")
+        while self.ask("exists", "rides:{3}") == 0:
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual((process.returncode, errors), (OK, b""))
+        self.assertEqual(json.loads(output)["records"], len(self.entries()))
+
+    def test_a_pipe_is_played_as_it_comes(self):
+        lines = [f'{{"type":"status","activityId":"a","timestamp":{at},"status":"on"}}' for at in (100, 101)]
+        process = subprocess.Popen(
+            [PROGRAM, "replay", "-", *self.place("to"), "--speed", "max"], env=environment(), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        self.addCleanup(self.end, process)
+        for count, line in enumerate(lines, 1):
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+            while len(self.entries()) < count:
+                self.assertIsNone(process.poll())
+        output, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual((process.returncode, errors), (OK, b""))
+        self.assertIn(b"2 records in", output)
+
+    def test_a_key_that_is_no_stream_is_named(self):
+        self.ask("set", f"rides:{{{zlib.crc32(b'order-1') % 4}}}", "text")
+        for command in (["replay", "ride.jsonl", *self.place("to")], ["record", *self.place("from"), "-o", "out.jsonl"]):
+            status, _, errors = self.waypulse(*command)
+            self.assertEqual(status, UNAVAILABLE)
+            self.assertIn("on rides:{3} (WRONGTYPE", errors)
+            self.assertIn("try:   choose another topic, or remove that key", errors)
+
+    def test_passwords_come_from_files_and_are_never_shown(self):
+        self.ask("acl", "setuser", "fleet", "on", ">hush", "~rides:*", "+@all")
+        self.ask("config", "set", "requirepass", "secret")
+        self.write("hush", "hush\n")
+        self.write("secret", "secret\n")
+        self.write("wrong", "wrong")
+        fleet = self.url.replace("//", "//fleet@")
+
+        def replay(url, *more, topic="rides", **variables):
+            words = ["replay", "ride.jsonl", "--to", url, "--topic", topic, "--partitions", "4", "--speed", "max", *more]
+            status, output, errors = self.waypulse(*words, **variables)
+            self.assertNotRegex(output + errors, "hush[^a]|wrong[^-]|secret[^s]")
+            return status, errors
+
+        self.assertEqual(replay(self.url)[0], CREDENTIALS)
+        status, errors = replay(fleet, "--password-file", "wrong")
+        self.assertEqual(status, CREDENTIALS)
+        self.assertIn("does not accept user name and password of user fleet", errors)
+        self.assertEqual(replay(fleet, "--password-file", "hush"), (OK, ""))
+        self.assertEqual(replay(self.url, WAYPULSE_SOURCE_REDIS_PASSWORD_FILE="secret"), (OK, ""))
+        status, errors = replay(fleet, "--password-file", "hush", topic="orders")
+        self.assertEqual(status, CREDENTIALS)
+        self.assertIn("NOPERM", errors)
+
+
+class Records(WithRedis):
+    def test_a_recording_that_is_stopped_is_whole(self):
+        self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max")
+        for name in ("whole.jsonl", "whole.jsonl.zst"):
+            process = self.begin("record", *self.place("from"), "--from-beginning", "-o", name)
+            path = Path(self.folder.name) / name
+            while not path.exists() or path.stat().st_size < 200:
+                self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+            self.assertEqual(process.returncode, OK, errors)
+            self.assertIn("13 records, none that cannot be used", self.waypulse("validate", name)[2])
+
+    def test_what_comes_is_taken_until_nothing_comes(self):
+        self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max")
+        status, _, errors = self.waypulse("record", *self.place("from"), "--until-idle", "300ms", "-o", "new.jsonl", "--json")
+        self.assertEqual((status, json.loads(errors)), (OK, {"records": 0, "withoutBody": 0}))
+        status, _, errors = self.waypulse(
+            "record", *self.place("from"), "--from-beginning", "--seconds", "1", "--body-field", "other", "-o", "other.jsonl"
+        )
+        self.assertEqual(status, OK)
+        self.assertIn("13 entries without a field other left out\ntry:   --body-field", errors)
+
+    def test_a_recording_that_is_there_is_kept(self):
+        status, _, errors = self.waypulse("record", *self.place("from"), "-o", "ride.jsonl")
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("ride.jsonl: exists already", errors)
+        self.assertEqual((Path(self.folder.name) / "ride.jsonl").read_bytes(), RIDE.read_bytes())
+
+    def test_a_disk_that_is_full_is_told(self):
+        self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [PROGRAM, "record", *self.place("from"), "--from-beginning", "--count", "13", "-o", "-"], env=environment(),
+                stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS,
+            )  # fmt: skip
+        self.assertEqual(done.returncode, UNAVAILABLE)
+        self.assertIn(b"standard output: cannot be written (No space left on device)", done.stderr)
+
+    def test_a_replay_is_recorded_while_it_runs_and_comes_out_in_order(self):
+        process = self.begin("record", *self.place("from"), "--from-beginning", "--count", "1300", "-o", "live.jsonl")
+        lines = "".join(
+            f'{{"type":"status","activityId":"{number % 50}","timestamp":{1000 + number},"status":"on"}}\n' for number in range(1300)
+        )
+        self.write("many.jsonl", lines)
+        self.assertEqual(self.waypulse("replay", "many.jsonl", *self.place("to"), "--speed", "max", "--rate", "3000/s")[0], OK)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
+        found = [json.loads(line) for line in (Path(self.folder.name) / "live.jsonl").read_text().splitlines()]
+        published = {(partition, milliseconds << 20 | sequence) for (milliseconds, sequence), partition, _ in self.entries()}
+        self.assertEqual({(line["partition"], line["offset"]) for line in found}, published)
+        for partition in range(4):
+            offsets = [line["offset"] for line in found if line["partition"] == partition]
+            self.assertEqual(offsets, sorted(offsets))
 
 
 class Guarantees(WithSimulator):

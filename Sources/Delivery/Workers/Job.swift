@@ -6,6 +6,9 @@ public struct Job: Sendable {
     public let identifier: UInt64
     public let pool: Int
     public let headers: PushHeaders
+    /// Whose it is, and under which ownership.
+    let partition: Int32
+    let epoch: Epoch
     let body: Range<Int>
 }
 
@@ -21,10 +24,16 @@ public struct JobBatch: Sendable {
     public var isEmpty: Bool { jobs.isEmpty }
 
     /// - Parameter body: is copied.
-    public mutating func add(identifier: UInt64, pool: Int, headers: PushHeaders, body: UnsafeRawBufferPointer) {
+    public mutating func add(
+        identifier: UInt64, pool: Int, headers: PushHeaders, partition: Int32 = 0, epoch: Epoch = 0,
+        body: UnsafeRawBufferPointer
+    ) {
         let start = bodies.count
         bodies.append(contentsOf: body)
-        jobs.append(Job(identifier: identifier, pool: pool, headers: headers, body: start..<bodies.count))
+        jobs.append(
+            Job(
+                identifier: identifier, pool: pool, headers: headers, partition: partition, epoch: epoch,
+                body: start..<bodies.count))
     }
 
     public mutating func add(identifier: UInt64, pool: Int, headers: PushHeaders, body: [UInt8]) {
@@ -40,7 +49,9 @@ public struct JobBatch: Sendable {
 
     mutating func append(_ other: JobBatch) {
         other.visitAll { job, body in
-            add(identifier: job.identifier, pool: job.pool, headers: job.headers, body: body)
+            add(
+                identifier: job.identifier, pool: job.pool, headers: job.headers, partition: job.partition,
+                epoch: job.epoch, body: body)
         }
     }
 

@@ -10,21 +10,23 @@ public final class Worker: Sendable {
     private let inbox: JobInbox
     private let reports: @Sendable ([Report]) -> Void
 
-    /// - Parameter reports: called on the worker's thread with what a turn of its loop brought; must neither block nor stop the worker.
+    /// - Parameters:
+    ///   - permits: what may leave; nil where everything may.
+    ///   - reports: called on the worker's thread with what a turn of its loop brought; must neither block nor stop the worker.
     /// - Throws: where the system gives no thread or no descriptor.
     public convenience init(
         name: String, pools: [PoolSettings], options: DeliveryOptions, instruments: DeliveryInstruments, log: Log,
-        reports: @escaping @Sendable ([Report]) -> Void
+        permits: SendPermits? = nil, reports: @escaping @Sendable ([Report]) -> Void
     ) throws(SystemFault) {
         try self.init(
             name: name, pools: pools, options: options, instruments: instruments, log: log, lookUp: nil,
-            reports: reports)
+            permits: permits, reports: reports)
     }
 
     /// - Parameter lookUp: answers for names in place of the system's resolver.
     init(
         name: String, pools: [PoolSettings], options: DeliveryOptions, instruments: DeliveryInstruments, log: Log,
-        lookUp: AddressLookUp?, reports: @escaping @Sendable ([Report]) -> Void
+        lookUp: AddressLookUp?, permits: SendPermits? = nil, reports: @escaping @Sendable ([Report]) -> Void
     ) throws(SystemFault) {
         let inbox = JobInbox()
         self.inbox = inbox
@@ -32,7 +34,7 @@ public final class Worker: Sendable {
         thread = try LoopThread.start(name: name) { loop in
             let core = WorkerCore(
                 loop: loop, inbox: inbox, pools: pools, options: options, instruments: instruments, log: log,
-                lookUp: lookUp, reports: reports)
+                lookUp: lookUp, permits: permits, reports: reports)
             loop.onWake { core.takeJobs() }
             core.start()
         }

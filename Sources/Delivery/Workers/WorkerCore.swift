@@ -20,6 +20,7 @@ final class WorkerCore: EventSource {
     private let resolver: Resolver
     private let lookUp: AddressLookUp?
     private let inbox: JobInbox
+    private let permits: SendPermits?
     private let deliver: @Sendable ([Report]) -> Void
     private var pools: [ConnectionPool] = []
     private var jobs = JobBatch()
@@ -35,11 +36,12 @@ final class WorkerCore: EventSource {
 
     init(
         loop: EventLoop, inbox: JobInbox, pools: [PoolSettings], options: DeliveryOptions,
-        instruments: DeliveryInstruments, log: Log, lookUp: AddressLookUp?,
+        instruments: DeliveryInstruments, log: Log, lookUp: AddressLookUp?, permits: SendPermits?,
         reports: @escaping @Sendable ([Report]) -> Void
     ) {
         self.loop = loop
         self.inbox = inbox
+        self.permits = permits
         self.options = options
         self.instruments = instruments
         self.lookUp = lookUp
@@ -62,8 +64,10 @@ final class WorkerCore: EventSource {
         var taken = JobBatch()
         swap(&taken, &jobs)
         let isLast = inbox.take(into: &taken)
+        let current = permits?.current ?? []
         taken.visitAll { job, body in
-            if isLast { giveBack(job) } else { pools[job.pool].submit(job, body: body) }
+            let mayLeave = permits?.permits(job, current) ?? true
+            if isLast || !mayLeave { giveBack(job) } else { pools[job.pool].submit(job, body: body) }
         }
         taken.removeAll()
         swap(&taken, &jobs)

@@ -146,6 +146,35 @@ public final class Member {
 
     // MARK: Records
 
+    /// Partitions that are read, in order.
+    public var readPartitions: [Int32] { partitions.filter { $0.phase == .owned }.map(\.number) }
+
+    /// Partitions that are owned, those that are being handed over included.
+    public var ownedPartitions: [Int32] { partitions.filter(\.isOwned).map(\.number) }
+
+    public func epoch(of partition: Int32) -> Epoch { partitions[Int(partition)].epoch }
+
+    /// Activities that left memory until their next event.
+    public var evictions: Int { lane.evictions }
+
+    /// How far a source is settled and read, in offsets and records.
+    public func progress(partition: Int32, source: Int) -> (settled: SettledPosition?, read: SettledPosition?) {
+        let known = partitions[Int(partition)].sources[source]
+        return (known.settled, known.readOffset.map { SettledPosition(offset: $0, records: known.recordsRead) })
+    }
+
+    /// Where the log itself says that reading goes on: it begins there, or what lay before is no more.
+    public func begin(partition: Int32, source: Int, after position: SettledPosition) {
+        partitions[Int(partition)].begin(after: position, source: source)
+    }
+
+    /// The log was cut back, and what is written next gets offsets that were given before: nothing above this one counts as applied.
+    public func rewind(partition number: Int32, source: Int, to position: SettledPosition) {
+        let partition = partitions[Int(number)]
+        partition.rewind(to: position, source: source)
+        shard(of: partition).rewind(source: source, to: position.offset)
+    }
+
     /// Whether records of the partition are to be read.
     public func isReading(_ partition: Int32) -> Bool { partitions[Int(partition)].phase == .owned }
 

@@ -66,6 +66,17 @@ final class OwnedPartition {
         }
     }
 
+    func begin(after position: SettledPosition, source: Int) {
+        sources[source].readOffset = position.offset
+        sources[source].recordsRead = position.records
+        sources[source].marks = []
+    }
+
+    func rewind(to position: SettledPosition, source: Int) {
+        begin(after: position, source: source)
+        sources[source].settled = nil
+    }
+
     func note(read offset: Int64, source: Int) {
         sources[source].readOffset = max(offset, sources[source].readOffset ?? .min)
         sources[source].recordsRead += 1

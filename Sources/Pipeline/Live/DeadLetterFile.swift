@@ -24,17 +24,19 @@ public final class DeadLetterFile {
         begin(reason: letter.fault.reason.name, explanation: letter.fault.explanation)
         line.append(raw: #","source":"#)
         line.append(string: letter.source)
-        line.append(raw: #","record":"#)
-        line.append(integer: letter.record.number)
-        if letter.record.offset >= 0 {
+        if let record = letter.record {
+            line.append(raw: #","record":"#)
+            line.append(integer: record)
+        }
+        if letter.offset >= 0 {
             line.append(raw: #","partition":"#)
-            line.append(integer: Int(letter.record.partition))
+            line.append(integer: Int(letter.partition))
             line.append(raw: #","offset":"#)
-            line.append(integer: letter.record.offset)
+            line.append(integer: letter.offset)
         }
         // Base64 keeps every byte, also those that are no UTF-8 and so cannot stand in JSON.
         line.append(raw: #","valueBase64":""#)
-        Base64.append(letter.record.value, to: &line)
+        Base64.append(letter.value, to: &line)
         line.append(raw: "\"}\n")
         write()
     }

@@ -6,6 +6,7 @@ import Pacing
 struct DecisionPublisher {
     private let instruments: LaneInstruments
     private var published = DecisionTotals()
+    private var handedOver: UInt64 = 0
 
     init(_ instruments: LaneInstruments) {
         self.instruments = instruments
@@ -14,6 +15,7 @@ struct DecisionPublisher {
     mutating func publish(_ lane: Lane, clockSteps: Int) {
         var totals = DecisionTotals()
         var activities = 0
+        totals.add(lane.formerDecisions)
         for shard in lane.eachShard {
             totals.add(shard.decisions)
             activities += shard.activityCount
@@ -22,7 +24,11 @@ struct DecisionPublisher {
         where totals[decision] > published[decision] {
             instruments.decisions.add(Int64(totals[decision] - published[decision]), label)
         }
-        instruments.activityEvents.add(Int64(totals.activityEvents - published.activityEvents))
+        instruments.decisions.add(Int64(lane.handedOverEvents - handedOver), .handedOver)
+        // Those that were handed over were read here, too.
+        instruments.activityEvents.add(
+            Int64(totals.activityEvents + lane.handedOverEvents) - Int64(published.activityEvents + handedOver))
+        handedOver = lane.handedOverEvents
         instruments.weekRollovers.add(Int64(totals.weekRollovers - published.weekRollovers))
         published = totals
         instruments.pending.set(Int64(totals.pending))

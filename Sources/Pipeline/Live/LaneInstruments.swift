@@ -19,6 +19,7 @@ public struct LaneInstruments: Sendable {
         case repeatedStart = "repeated_start"
         case deadband, applied, unchanged, conflated, returned, sent, refused, unsendable
         case deadLetter = "dead_letter"
+        case handedOver = "handed_over"
         public static var labelName: String { "decision" }
     }
 

@@ -29,7 +29,7 @@ final class WorkerSeats {
 
     init(
         count: Int, pools: [PoolSettings], options: DeliveryOptions, registry: Registry, log: Log, lane: Lane,
-        reports: ReportBox
+        reports: ReportBox, permits: SendPermits? = nil
     ) throws(SystemFault) {
         let instruments = DeliveryInstruments(registry: registry)
         var workers: [Worker] = []
@@ -38,7 +38,7 @@ final class WorkerSeats {
             workers.append(
                 try Worker(
                     name: "worker-\(index)", pools: pools, options: options, instruments: instruments, log: log,
-                    reports: { reports.add($0, worker: index) }))
+                    permits: permits, reports: { reports.add($0, worker: index) }))
         }
         self.workers = workers
         poolCount = pools.count
@@ -59,7 +59,9 @@ final class WorkerSeats {
     func add(_ dispatch: Dispatch, _ headers: PushHeaders, _ body: ByteBuffer, atMilliseconds now: Int64) {
         let index = dispatch.link / poolCount
         body.withUnsafeBytes {
-            outgoing[index].add(identifier: dispatch.identifier, pool: dispatch.pool, headers: headers, body: $0)
+            outgoing[index].add(
+                identifier: dispatch.identifier, pool: dispatch.pool, headers: headers, partition: dispatch.partition,
+                epoch: dispatch.epoch, body: $0)
         }
         if dispatch.update.isUrgent { hasUrgent = true }
         if oldestMilliseconds == nil { oldestMilliseconds = now }

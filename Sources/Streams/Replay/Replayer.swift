@@ -106,6 +106,9 @@ public final class Replayer {
         }
     }
 
+    /// Whether records are due at a time: at `max` without a rate each is due at once.
+    public var isPaced: Bool { options.speed != nil || options.recordsPerSecond != nil }
+
     /// When the current record is to leave, in milliseconds since the replay began.
     public var dueMilliseconds: Double { schedule.dueMilliseconds }
 

@@ -3,6 +3,7 @@ import Delivery
 import HTTP2
 import Pipeline
 import PushSimulator
+import RedisClient
 import Sockets
 import Streams
 
@@ -10,7 +11,8 @@ import Streams
 enum Program {
     static var commands: [any Command.Type] {
         [
-            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, SimulateAPNsCommand.self,
+            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, ReplayCommand.self,
+            RecordCommand.self, SimulateAPNsCommand.self,
             SimulateFaultsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
             VersionCommand.self,
@@ -34,6 +36,9 @@ enum Program {
         } catch let fault as SourceFault {
             Console.error("\(fault.source): \(fault.problem)", remedy: fault.remedy)
             return .unavailable
+        } catch let fault as RedisFault {
+            Console.error(fault.problem, remedy: fault.remedy)
+            return [.credentials, .forbidden].contains(fault.kind) ? .refusedCredentials : .unavailable
         } catch let fault as SimulatorFault {
             Console.error("the simulator cannot run: \(fault)", remedy: "another port or folder")
             return .unavailable

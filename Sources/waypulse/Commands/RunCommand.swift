@@ -1,7 +1,5 @@
 import Configuration
-import Flow
 import Instruments
-import Operations
 import Pipeline
 import Streams
 
@@ -13,11 +11,13 @@ enum RunCommand: Command {
         Example(
             "waypulse run --config waypulse.yaml --speed 20x recording.jsonl.zst",
             "Twenty times as fast, on the recording's clock."),
+        Example("waypulse run --config waypulse.yaml", "The streams of source.redis, shared with all of its group."),
         Example("producer | waypulse run --config waypulse.yaml -", "Live, from standard input."),
     ]
     static let operands = "[RECORDING…]"
     static let details = """
         The recording may stand in the configuration as source.recording; - is standard input, which is live unless --speed is given.
+        With source.redis.url the streams of its topics are read until the process is asked to stop; start more of them to share the work.
         SIGTERM or SIGINT ends reading, lets requests in flight end (drainTimeout), and exits 0; a second one exits at once.
         """
     static let speed = Flag(
@@ -38,45 +38,57 @@ enum RunCommand: Command {
         let paths =
             arguments.operands.isEmpty
             ? [configuration[Options.source.recording]].compactMap { $0 } : arguments.operands
+        if configuration[Options.redis.url] != nil {
+            guard arguments.operands.isEmpty else {
+                throw CommandFault(
+                    .usage, "run was given a recording, and source.redis.url is set", remedy: "leave one of them out")
+            }
+            return try run(as: configuration, signals)
+        }
         guard !paths.isEmpty else {
             throw CommandFault(
-                .usage, "run needs a source", remedy: "waypulse run --config waypulse.yaml recording.jsonl")
+                .usage, "run needs a source",
+                remedy: "waypulse run --config waypulse.yaml recording.jsonl; or set source.redis.url")
         }
-        let isLive = paths == ["-"] && !arguments.has(speed)
-        let registry = Registry()
-        let sink = LogSink(configuration, registry: registry)
-        defer { sink.flush() }
-        let log = Log(component: "waypulse", to: sink)
+        return try run(
+            paths, isLive: paths == ["-"] && !arguments.has(speed), configuration, signals)
+    }
+
+    /// Recordings, from their beginning to their end.
+    private static func run(
+        _ paths: [String], isLive: Bool, _ configuration: Configuration, _ signals: StopSignals
+    ) throws -> ExitCode {
+        let surroundings = try RunSurroundings(configuration)
+        defer { surroundings.end() }
         let settings = try RunSettings(configuration, pace: isLive ? .live : Pace(configuration))
         let recordings = try paths.map { try Recording(path: $0, apps: configuration.apps) }
-        let readiness = Readiness()
-        let notifier = ServiceNotifier()
-        let listener = try configuration[Options.process.metricsListen].map { address in
-            do {
-                return try OperationsListener(
-                    host: address.host, port: UInt16(address.port), registry: registry, readiness: readiness)
-            } catch {
-                throw CommandFault(
-                    .unavailable, "\(error)", remedy: "--set metrics.listen=off, or --set metrics.listen=127.0.0.1:0")
-            }
-        }
-        defer { listener?.stop() }
-        let stop = StopRequest()
         let runner = try LaneRunner(
-            settings: settings, recordings: MergedRecordings(recordings), registry: registry, log: log, stop: stop)
-        signals.onFirst {
-            readiness.become(.stopping)
-            notifier.stopping(drainMilliseconds: settings.drainTimeoutMilliseconds)
-            stop.stop()
-        }
-        readiness.become(.ready)
-        notifier.ready()
-        log.info(
-            "running", .field("source", paths.joined(separator: " ")),
-            .field("metricsPort", listener.map { Int($0.port) } ?? 0))
+            settings: settings, recordings: MergedRecordings(recordings), registry: surroundings.registry,
+            log: surroundings.log, stop: surroundings.stop)
+        surroundings.begin(signals, source: paths.joined(separator: " "), settings)
+        surroundings.becomeReady()
         let ending = try runner.run()
-        tell(registry.snapshot(), log)
-        return exitCode(ending, log)
+        tell(surroundings.registry.snapshot(), surroundings.log)
+        return exitCode(ending, surroundings.log)
+    }
+
+    /// Streams, as member of a group, until it is asked to stop.
+    private static func run(as configuration: Configuration, _ signals: StopSignals) throws -> ExitCode {
+        let surroundings = try RunSurroundings(configuration)
+        defer { surroundings.end() }
+        let settings = try RunSettings(configuration, pace: .live)
+        guard let group = try GroupRunSettings(configuration) else {
+            preconditionFailure("source.redis.url is set and gives no group")
+        }
+        let runner = try MemberRunner(
+            settings: settings, group: group, registry: surroundings.registry, log: surroundings.log,
+            stop: surroundings.stop)
+        runner.onReadiness = { surroundings.tell(hindrance: $0) }
+        surroundings.begin(
+            signals, source: group.streams.topics.joined(separator: " ") + " at " + group.place, settings)
+        let ending = runner.run()
+        tell(surroundings.registry.snapshot(), surroundings.log)
+        return exitCode(ending, surroundings.log)
     }
 
     /// The sum of a run, in the log: what scrapers saw of it may be older.
@@ -110,17 +122,5 @@ enum RunCommand: Command {
             log.error("the provider refuses the credentials", .hint("check teamId, keyId, keyFile and environment"))
             return .refusedCredentials
         }
-    }
-}
-
-extension LogSink {
-    convenience init(_ configuration: Configuration, registry: Registry) {
-        guard let level = LogLevel(rawValue: configuration[Options.process.logLevel]) else {
-            preconditionFailure(
-                "log.level: \(configuration[Options.process.logLevel]) is declared and unknown to the log")
-        }
-        self.init(
-            level: level, format: LogFormat(rawValue: configuration[Options.process.logFormat]) ?? .forStandardError,
-            registry: registry)
     }
 }

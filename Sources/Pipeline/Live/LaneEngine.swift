@@ -1,0 +1,175 @@
+import CLinux
+import Delivery
+import Flow
+import Instruments
+import Pacing
+import Streams
+import Telemetry
+
+/// What every run does with its lane, wherever its events come from: keeps the clock, fires timers, feeds the workers, hears their reports,
+/// counts. It belongs to the thread of its run.
+///
+/// What each record or push touches is not checked for overlapping access: nothing calls back into a run while it changes something.
+final class LaneEngine {
+    let settings: RunSettings
+    let lane: Lane
+    let log: Log
+    let instruments: LaneInstruments
+    let stop: StopRequest
+    /// Whether pushes of a partition may leave, asked by the workers at the last moment.
+    let permits: SendPermits?
+    @exclusivity(unchecked) var clock: RunClock
+    let reports: ReportBox
+    let seats: WorkerSeats
+    private let deadLetters: DeadLetterFile?
+    private let notes: CompletionNotes
+    @exclusivity(unchecked) private var publisher: DecisionPublisher
+    @exclusivity(unchecked) private var body = ByteBuffer(capacity: 8_192)
+    let recordsRead: CounterWriter<NoLabel>
+    private var arrivals: [ReportBox.Batch] = []
+    /// Called about four times a second.
+    var onTick: ((Lane, Moment) -> Void)?
+    @exclusivity(unchecked) private var nextTickMilliseconds: Int64 = 0
+
+    /// So many answers before its own, what an answer will read is begun to be loaded.
+    private static let answersAhead = 4
+    static let tickMilliseconds: Int64 = 250
+    /// An urgent record that is due is not to wait for the kernel's 50 microseconds.
+    static let timerSlackNanoseconds: UInt = 1_000
+
+    /// - Parameters:
+    ///   - time: is kept in step with the recording's clock.
+    ///   - permits: nil where nobody else can own a partition.
+    /// - Throws: a setting that is wrong, or a system call that failed.
+    init(
+        settings: RunSettings, registry: Registry, log: Log, stop: StopRequest, time: RecordingTime,
+        permits: SendPermits? = nil
+    ) throws {
+        self.settings = settings
+        self.log = log.component("lane")
+        self.stop = stop
+        self.permits = permits
+        var laneSettings = settings.lane
+        laneSettings.broadcasts = false
+        lane = Lane(settings: laneSettings)
+        instruments = LaneInstruments(registry: registry)
+        recordsRead = instruments.records.writer()
+        publisher = DecisionPublisher(instruments)
+        clock = RunClock(settings.pace, shared: time)
+        deadLetters = try settings.deadLetterFile.map { path throws(SettingFault) in try DeadLetterFile(path: path) }
+        notes = CompletionNotes(instruments: instruments, log: self.log, deadLetters: deadLetters)
+        reports = ReportBox(wakeup: stop.wakeup)
+        seats = try WorkerSeats(
+            count: settings.workers, pools: settings.pools, options: settings.delivery, registry: registry,
+            log: log.component("delivery"), lane: lane, reports: reports, permits: permits)
+    }
+
+    /// The workers end, and what they still report is heard.
+    func end() {
+        flush(isIdle: true)
+        seats.stop()
+        takeReports()
+        publish()
+    }
+
+    /// The accounting so far.
+    var decisions: DecisionTotals {
+        var totals = DecisionTotals()
+        totals.add(lane.formerDecisions)
+        for shard in lane.eachShard { totals.add(shard.decisions) }
+        return totals
+    }
+
+    func flush(isIdle: Bool) {
+        seats.flush(atMilliseconds: clock.moment.realMilliseconds, isIdle: isIdle)
+    }
+
+    // MARK: Dead letters
+
+    func refuse(_ fault: EventFault, _ letter: DeadLetter) {
+        instruments.deadLetters.add(1, LaneInstruments.FaultLabel(fault.reason))
+        log.warning(
+            "a record cannot be used", .field("source", letter.source), letter.place,
+            .field("reason", fault.reason.name), .hint(fault.explanation))
+        deadLetters?.append(letter)
+    }
+
+    // MARK: Timers and dispatch
+
+    func fireDueTimers() {
+        guard !clock.stands else { return }
+        if let due = lane.nextPacingDueMilliseconds, due <= clock.moment.pacing.nowMilliseconds {
+            lane.fire(at: clock.moment)
+        }
+    }
+
+    func dispatch() {
+        while let dispatch = lane.next(at: clock.moment, body: &body) {
+            guard let headers = dispatch.headers else {
+                preconditionFailure("update \(dispatch.identifier) has no device token and was not refused")
+            }
+            seats.add(dispatch, headers, body, atMilliseconds: clock.moment.realMilliseconds)
+        }
+        guard lane.hasUnpushable else { return }
+        for refused in lane.takeUnpushable() {
+            instruments.unpushable.add(1)
+            log.warning(
+                "an update was not sent: APNs or the phone would not take it",
+                .activity(refused.update.activityIdentifier),
+                .field("reason", refused.name), .hint(refused.explanation))
+            deadLetters?.append(refused)
+        }
+    }
+
+    // MARK: Reports
+
+    func takeReports() {
+        reports.take(into: &arrivals)
+        guard !arrivals.isEmpty else { return }
+        for (worker, batch) in arrivals {
+            for (place, report) in batch.enumerated() {
+                if place + LaneEngine.answersAhead < batch.count,
+                    case .completed(let identifier, _) = batch[place + LaneEngine.answersAhead]
+                {
+                    lane.prefetchCompletion(identifier)
+                }
+                switch report {
+                case .streams(let pool, let count):
+                    let link = seats.link(worker: worker, pool: pool)
+                    lane.setStreams(count, link: link)
+                    seats.setStreams(count, link: link)
+                case .completed(let identifier, let outcome):
+                    if let completion = lane.complete(identifier, outcome, at: clock.moment) {
+                        notes.note(completion, at: clock.moment)
+                    }
+                }
+            }
+        }
+        arrivals.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: From time to time
+
+    func tick() {
+        guard clock.moment.realMilliseconds >= nextTickMilliseconds else { return }
+        nextTickMilliseconds = clock.moment.realMilliseconds + LaneEngine.tickMilliseconds
+        publish()
+        onTick?(lane, clock.moment)
+    }
+
+    private func publish() {
+        publisher.publish(lane, clockSteps: clock.steps)
+    }
+
+    /// At most `nanoseconds`, until a timer or a retry is due.
+    func nanosecondsUntilDue(atMost nanoseconds: Int64) -> Int64 {
+        var nanoseconds = nanoseconds
+        if let due = lane.nextRealDueMilliseconds(after: clock.moment.realMilliseconds) {
+            nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: due))
+        }
+        if !clock.stands, let due = lane.nextPacingDueMilliseconds {
+            nanoseconds = min(nanoseconds, clock.nanoseconds(untilPacing: due))
+        }
+        return nanoseconds
+    }
+}

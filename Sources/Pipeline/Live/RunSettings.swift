@@ -1,0 +1,32 @@
+import Delivery
+import Flow
+
+/// Everything that a run needs to be told.
+public struct RunSettings: Sendable {
+    public var lane: LaneSettings
+    public var pace: Pace
+    public var workers = 1
+    public var pools: [PoolSettings]
+    public var delivery: DeliveryOptions
+    public var drainTimeoutMilliseconds: Int64 = 10_000
+    public var deadLetterFile: String?
+
+    public init(lane: LaneSettings, pace: Pace, pools: [PoolSettings], delivery: DeliveryOptions) {
+        self.lane = lane
+        self.pace = pace
+        self.pools = pools
+        self.delivery = delivery
+    }
+}
+
+/// How a run ended.
+public enum RunEnding: Equatable, Sendable {
+    /// The recording was told to its end.
+    case finished
+    /// Asked to stop; everything in flight was answered.
+    case drained
+    /// Asked to stop; so many updates were still in flight when the time was over.
+    case drainDeadlineExceeded(inFlight: Int)
+    /// The provider refuses the credentials of every app, and nothing is left to wait for.
+    case refusedCredentials
+}

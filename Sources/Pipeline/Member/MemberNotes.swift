@@ -1,0 +1,92 @@
+import Flow
+import Instruments
+import RedisClient
+import Storage
+import Streams
+
+/// Tells people what happens to a member: in the log and in metrics. What goes on and on is told once.
+final class MemberNotes {
+    private let instruments: MemberInstruments
+    private let log: Log
+    private let settings: GroupRunSettings
+    private var toldFault: String?
+
+    init(instruments: MemberInstruments, log: Log, settings: GroupRunSettings) {
+        self.instruments = instruments
+        self.log = log
+        self.settings = settings
+    }
+
+    func warn(_ text: String) { log.warning("Redis may lose what it keeps", .hint(text)) }
+
+    /// The group cannot be joined at the moment.
+    func refused(_ fault: StoreFault) {
+        guard toldFault != fault.description else { return }
+        toldFault = fault.description
+        log.error("the group cannot be joined", .field("group", settings.group.name), .hint(fault.description))
+    }
+
+    func note(_ notice: MemberNotice, _ fault: StoreFault?) {
+        switch notice {
+        case .claimed(let partition, let epoch, let absence):
+            log.info(
+                "a partition is taken over", .partition(Int(partition)), .field("epoch", "\(epoch)"),
+                .field("absenceMilliseconds", absence.map { "\($0)" } ?? "none"))
+            toldFault = nil
+        case .released(let partition):
+            log.info("a partition is handed over", .partition(Int(partition)))
+        case .lost(let partition, let stage):
+            instruments.fenced.add(1, MemberInstruments.StageLabel(stage))
+            log.warning(
+                "another process owns a partition; nothing of it was written", .partition(Int(partition)),
+                .field("stage", stage.rawValue))
+        case .lapsed(let partition):
+            log.warning(
+                "the lease of a partition could not be renewed in time, and it is let go", .partition(Int(partition)),
+                .hint("see whether Redis was out of reach, or this process did not get to run"))
+        case .checkpointUnusable(let partition, let identifier, let fault):
+            instruments.unusableCheckpoints.add(1)
+            log.error(
+                "a checkpoint cannot be read, and its activity begins anew", .partition(Int(partition)),
+                .activity(String(decoding: identifier, as: UTF8.self)), .hint(fault.explanation))
+        case .storeFailed:
+            guard let fault, toldFault != fault.description else { return }
+            toldFault = fault.description
+            log.error("Redis does not do what it is asked", .hint(fault.description))
+        }
+    }
+
+    func note(_ notice: StreamNotice, _ partition: Int32) {
+        switch notice {
+        case .begins: break
+        case .trimmed(let source, let entries, let position):
+            instruments.gaps.add(1)
+            instruments.trimmedEntries.add(entries ?? 0)
+            log.error(
+                "entries were trimmed before they were read, and are lost",
+                .field("stream", settings.streams.stream(source, partition)),
+                .field("entries", entries.map { "\($0)" } ?? "unknown"),
+                .field("goesOnAfter", RedisStreamID(offset: position.offset).description),
+                .hint("trim by MINID below the group's last-delivered-id (XINFO GROUPS), or keep more entries"))
+        case .rewound(let source, let before, let position):
+            instruments.rewinds.add(1)
+            log.error(
+                "a stream has lost its newest entries, as after a fail-over; reading goes on where it ends",
+                .field("stream", settings.streams.stream(source, partition)),
+                .field("readThrough", RedisStreamID(offset: before).description),
+                .field("endsAt", RedisStreamID(offset: position.offset).description))
+        }
+    }
+}
+
+extension MemberInstruments.StageLabel {
+    init(_ stage: FencedStage) {
+        switch stage {
+        case .dispatch: self = .dispatch
+        case .load: self = .load
+        case .save: self = .save
+        case .renew: self = .renew
+        case .release: self = .release
+        }
+    }
+}

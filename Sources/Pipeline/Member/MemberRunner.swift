@@ -1,0 +1,358 @@
+import CLinux
+import Delivery
+import Flow
+import Glibc
+import Instruments
+import Pacing
+import RedisClient
+import Sockets
+import Storage
+import Streams
+import Telemetry
+
+/// What a run as member of a group has to be told beside `RunSettings`.
+public struct GroupRunSettings: Sendable {
+    public var member: MemberSettings
+    public var streams: StreamSettings
+    public var redis: RedisSettings
+    public var group: GroupSettings
+    /// Where Redis is, for people.
+    public var place: String
+    /// Checkpoints are kept in this process alone, and forgotten with it; positions are still saved.
+    public var isVolatile = false
+
+    public init(
+        member: MemberSettings, streams: StreamSettings, redis: RedisSettings, group: GroupSettings, place: String
+    ) {
+        self.member = member
+        self.streams = streams
+        self.redis = redis
+        self.group = group
+        self.place = place
+    }
+}
+
+/// Runs one member of a group on the calling thread: its lane, its connections to Redis, its partitions.
+public final class MemberRunner {
+    let engine: LaneEngine
+    let member: Member
+    private let settings: GroupRunSettings
+    private let loop: EventLoop
+    private let client: RedisClient
+    private let store: RedisStore
+    private let instruments: MemberInstruments
+    private let notes: MemberNotes
+    private let permits: SendPermits
+    private var feeds: [Int32: StreamFeed] = [:]
+    /// Partitions in the order in which their turn comes.
+    private var turn = 0
+    private var group = GroupState.unchecked
+    private var nextCheckMilliseconds: Int64 = 0
+    private var drainDeadlineMilliseconds: Int64?
+    private var permitChanges = -1
+    /// Why the group cannot be joined yet.
+    private var standing: StoreFault?
+    private var hasStirred = false
+    private var hasAsked = false
+    /// Called with why the process should be given no work, nil where it should.
+    public var onReadiness: ((String?) -> Void)?
+
+    private enum GroupState {
+        case unchecked, checking, joined
+    }
+
+    private static let recordsATurn = 64
+    /// After what is under way has been waited for, to write what is left and let go.
+    private static let handOverMilliseconds: Int64 = 2_000
+    private static let recheckMilliseconds: Int64 = 1_000
+
+    /// - Throws: a setting that is wrong, or a system call that failed.
+    public init(
+        settings: RunSettings, group: GroupRunSettings, registry: Registry, log: Log, stop: StopRequest
+    ) throws {
+        self.settings = group
+        var settings = settings
+        settings.lane.shard.keepsCheckpoints = true
+        permits = SendPermits(partitions: group.member.partitions)
+        engine = try LaneEngine(
+            settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits)
+        member = Member(settings: group.member, lane: engine.lane)
+        loop = try EventLoop()
+        client = RedisClient(
+            settings: group.redis, loop: loop, instruments: RedisInstruments(registry: registry),
+            log: log.component("redis"))
+        store = RedisStore(client: client, place: group.place, group: group.group)
+        instruments = MemberInstruments(registry: registry)
+        notes = MemberNotes(instruments: instruments, log: log.component("member"), settings: group)
+        engine.onTick = { [weak self] _, _ in self?.publish() }
+    }
+
+    /// The accounting so far.
+    public var decisions: DecisionTotals { engine.decisions }
+
+    /// Returns after `stop`, once everything is handed over or the time for that is over.
+    public func run() -> RunEnding {
+        clinux_set_timer_slack(LaneEngine.timerSlackNanoseconds)
+        defer {
+            engine.end()
+            for feed in feeds.values { _ = feed.close() }
+            client.close()
+            loop.runOnce(timeoutMilliseconds: 0)
+        }
+        while true {
+            engine.clock.read()
+            loop.runOnce(timeoutMilliseconds: 0)
+            engine.takeReports()
+            if engine.stop.isStopped, drainDeadlineMilliseconds == nil { beginStopping() }
+            joinIfDue()
+            engine.fireDueTimers()
+            let hasApplied = applyRecords()
+            engine.dispatch()
+            step()
+            engine.tick()
+            if let ending { return ending }
+            let nanoseconds = hasApplied || hasWork ? nil : idleNanoseconds
+            engine.flush(isIdle: nanoseconds != nil)
+            if let nanoseconds { wait(nanoseconds) }
+        }
+    }
+
+    // MARK: The group
+
+    /// Claims nothing before it is known that this member fits its group and Redis lets it work.
+    private func joinIfDue() {
+        guard group == .unchecked, engine.clock.moment.realMilliseconds >= nextCheckMilliseconds,
+            drainDeadlineMilliseconds == nil
+        else { return }
+        group = .checking
+        hasAsked = true
+        store.check { [weak self] check in self?.checked(check) }
+    }
+
+    private func checked(_ check: StoreCheck) {
+        switch check {
+        case .passed(let warnings):
+            for warning in warnings { notes.warn(warning) }
+            group = .joined
+        case .refused(let fault):
+            group = .unchecked
+            nextCheckMilliseconds = engine.clock.moment.realMilliseconds + MemberRunner.recheckMilliseconds
+            notes.refused(fault)
+            // It may be mended while this waits.
+            standing = fault
+        }
+    }
+
+    /// What time and records have made necessary, and the requests of it.
+    private func step() {
+        guard group == .joined else { return }
+        let moment = engine.clock.moment
+        member.advance(to: moment)
+        while let (identifier, request) = member.nextRequest() {
+            hasAsked = true
+            store.perform(settings.isVolatile ? request.withoutCheckpoints : request) { [weak self] answer in
+                guard let self else { return }
+                member.answer(identifier, answer, at: engine.clock.moment)
+                hasStirred = true
+            }
+        }
+        for notice in member.notices { notes.note(notice, store.fault) }
+        member.notices.removeAll(keepingCapacity: true)
+        renewPermits()
+        readOn(moment)
+    }
+
+    private func renewPermits() {
+        guard permitChanges != engine.lane.permitChanges else { return }
+        permitChanges = engine.lane.permitChanges
+        permits.set(
+            (0..<Int32(settings.member.partitions)).map { partition in
+                let permit = engine.lane.permit(of: partition)
+                return SendPermits.Permit(epoch: permit.epoch, untilMilliseconds: permit.untilMilliseconds)
+            })
+    }
+
+    // MARK: Records
+
+    private func readOn(_ moment: Moment) {
+        let read = member.readPartitions
+        for (partition, feed) in feeds where !member.isReading(partition) || feed.epoch != member.epoch(of: partition) {
+            for ticket in feed.close() { member.finish(ticket) }
+            feeds[partition] = nil
+        }
+        for partition in read {
+            let feed = feeds[partition] ?? open(partition)
+            feed.read(nowMilliseconds: moment.realMilliseconds, wallMilliseconds: moment.pacing.wallMilliseconds)
+            while let batch = feed.unprepared {
+                if batch.records.count > 1 {
+                    engine.lane.prefetch(batch.records.count, partition: partition) {
+                        batch.records[$0].event.identifier
+                    }
+                }
+                batch.ticket = member.prepare(batch.records.count, partition: partition, at: moment) {
+                    let event = batch.records[$0].event
+                    return (event.identifier, event.isForSubject)
+                }
+                hasStirred = true
+            }
+        }
+    }
+
+    private func open(_ partition: Int32) -> StreamFeed {
+        let after = (0..<settings.member.sources).map { member.progress(partition: partition, source: $0).settled }
+        let feed = StreamFeed(
+            partition: partition, epoch: member.epoch(of: partition), client: client, settings: settings.streams,
+            after: after)
+        feeds[partition] = feed
+        hasAsked = true
+        return feed
+    }
+
+    /// - Returns: whether there was anything to apply.
+    private func applyRecords() -> Bool {
+        guard !feeds.isEmpty else { return false }
+        var left = MemberRunner.recordsATurn
+        let partitions = member.readPartitions
+        defer { engine.recordsRead.add(Int64(MemberRunner.recordsATurn - left)) }
+        for step in partitions.indices where left > 0 {
+            let partition = partitions[(turn + step) % partitions.count]
+            guard let feed = feeds[partition], feed.epoch == member.epoch(of: partition) else { continue }
+            while left > 0, let batch = feed.first, let ticket = batch.ticket, member.isPrepared(ticket) {
+                if batch.applied == 0 { for notice in batch.notices { hear(notice, partition) } }
+                left = apply(batch, of: partition, atMost: left)
+                guard batch.applied == batch.records.count else { break }
+                member.finish(ticket)
+                feed.finishFirst()
+            }
+        }
+        turn &+= 1
+        return left < MemberRunner.recordsATurn
+    }
+
+    private func apply(_ batch: StreamBatch, of partition: Int32, atMost limit: Int) -> Int {
+        var left = limit
+        while left > 0, batch.applied < batch.records.count {
+            let record = batch.records[batch.applied]
+            batch.applied += 1
+            left -= 1
+            if let fault = record.fault {
+                member.countDeadLetter(partition: partition, source: record.source, offset: record.offset)
+                refuse(fault, record, partition)
+                continue
+            }
+            let faults = member.apply(
+                record.event, partition: partition, source: record.source, offset: record.offset,
+                at: engine.clock.moment)
+            if !faults.isEmpty { for fault in faults.faults { refuse(fault, record, partition) } }
+            if engine.lane.hasUrgentNews { engine.dispatch() }
+        }
+        return left
+    }
+
+    private func refuse(_ fault: EventFault, _ record: StreamRecord, _ partition: Int32) {
+        engine.refuse(
+            fault,
+            DeadLetter(
+                fault: fault, source: settings.streams.stream(record.source, partition), partition: partition,
+                record: record))
+    }
+
+    private func hear(_ notice: StreamNotice, _ partition: Int32) {
+        notes.note(notice, partition)
+        switch notice {
+        case .begins(let source, let position), .trimmed(let source, _, let position):
+            member.begin(partition: partition, source: source, after: position)
+        case .rewound(let source, _, let position):
+            member.rewind(partition: partition, source: source, to: position)
+        }
+    }
+
+    // MARK: The end
+
+    private func beginStopping() {
+        let now = engine.clock.moment.realMilliseconds
+        drainDeadlineMilliseconds =
+            now + engine.settings.drainTimeoutMilliseconds + MemberRunner.handOverMilliseconds
+        engine.log.info(
+            "stopping: reading ends, what is urgent and due still leaves, all else is left to the next owner",
+            .field("inFlight", engine.lane.inFlightCount), .field("partitions", member.ownedPartitions.count))
+        member.stop(at: engine.clock.moment)
+    }
+
+    private var ending: RunEnding? {
+        guard let deadline = drainDeadlineMilliseconds else { return nil }
+        if member.isStopped || group != .joined { return .drained }
+        guard engine.clock.moment.realMilliseconds >= deadline else { return nil }
+        return .drainDeadlineExceeded(inFlight: engine.lane.inFlightCount)
+    }
+
+    // MARK: Waiting
+
+    /// Whether something was asked or answered whose consequences have not been drawn yet.
+    private var hasWork: Bool {
+        defer { (hasAsked, hasStirred) = (false, false) }
+        return hasAsked || hasStirred
+    }
+
+    private var idleNanoseconds: Int64? {
+        for partition in member.readPartitions {
+            guard let ticket = feeds[partition]?.first?.ticket else { continue }
+            if member.isPrepared(ticket) { return nil }
+        }
+        let clock = engine.clock
+        var nanoseconds = engine.nanosecondsUntilDue(atMost: LaneEngine.tickMilliseconds * 1_000_000)
+        if group == .joined { nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: member.nextDueMilliseconds)) }
+        if let turn = loop.nextTurnMilliseconds {
+            if turn == .min { return nil }
+            nanoseconds = min(nanoseconds, max(0, turn - EventLoop.currentMilliseconds()) * 1_000_000)
+        }
+        if let deadline = drainDeadlineMilliseconds {
+            nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: deadline))
+        }
+        return nanoseconds > 0 ? nanoseconds : nil
+    }
+
+    /// Until something is due, or a worker, Redis or a stop request calls.
+    private func wait(_ nanoseconds: Int64) {
+        withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { sources in
+            sources.initializeElement(
+                at: 0, to: pollfd(fd: engine.stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0))
+            sources.initializeElement(at: 1, to: pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0))
+            engine.reports.sleep { _ = clinux_poll(sources.baseAddress, 2, nanoseconds) }
+            // Before what it calls for is looked at, so that no call is lost.
+            if sources[0].revents != 0 { engine.stop.wakeup.clear() }
+        }
+    }
+
+    // MARK: What can be seen from outside
+
+    private func publish() {
+        var lag: (entries: Int64, milliseconds: Int64) = (0, 0)
+        for feed in feeds.values {
+            for known in feed.lags {
+                lag.entries += known.entries ?? 0
+                lag.milliseconds = max(lag.milliseconds, known.milliseconds)
+            }
+        }
+        instruments.publish(member, fencedPushes: permits.fenced, lag: lag)
+        onReadiness?(unreadiness)
+    }
+
+    /// Why this process should be given no work; nil where it should.
+    private var unreadiness: String? {
+        if let fault = store.fault { return fault.description }
+        if group != .joined { return standing?.description ?? "joining the group \(settings.group.name)" }
+        for feed in feeds.values { if let fault = feed.fault { return fault.description } }
+        return nil
+    }
+}
+
+extension StoreRequest {
+    /// For a store that keeps positions alone.
+    var withoutCheckpoints: StoreRequest {
+        guard case .save(let partition, let epoch, let batch) = self else { return self }
+        return .save(
+            partition: partition, epoch,
+            CheckpointBatch(bytes: [], entries: [], positions: batch.positions, serial: batch.serial))
+    }
+}

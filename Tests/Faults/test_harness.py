@@ -1,0 +1,281 @@
+"""Shows that the parts around the judge do what the scenarios need of them, without any member of a group.
+
+usage: test_harness.py [PROGRAM]      (default: .build/release/waypulse)
+"""
+
+import contextlib
+import io
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import redis
+from judge import judge
+from member import PACING, TYPES, configuration, terms
+from processes import Child, Trouble, environment, free_port, until
+from scenarios import perform
+from traffic import Shape, Traffic, partition, plan, published, stream
+from truth import fold
+from world import Options, World
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / ".build/release/waypulse"
+SMALL = Shape(activities=60, events_per_second=120, seconds=6, partitions=4)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="faults-harness-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def owned(self, one):
+        self.addCleanup(one.end)
+        return one
+
+
+class Processes(Folder):
+    def test_a_process_dies_with_the_one_that_started_it(self):
+        code = (
+            "import sys, time; sys.path.insert(0, sys.argv[1]); from processes import Child\n"
+            "print(Child('sleep', ['sleep', '600'], sys.argv[2]).pid, flush=True); time.sleep(600)"
+        )
+        words = [sys.executable, "-c", code, str(Path(__file__).parent), str(self.folder / "log")]
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as parent:
+            pid = int(parent.stdout.readline())
+            parent.kill()
+        until(lambda: is_gone(pid), 10, f"the end of {pid}")
+
+    def test_a_frozen_process_is_ended_as_well(self):
+        child = Child("sleep", ["sleep", "600"], self.folder / "log")
+        child.freeze()
+        child.end()
+        self.assertFalse(child.is_running)
+
+    def test_what_does_not_come_is_named(self):
+        with self.assertRaisesRegex(Trouble, "the moon did not come within 0.05 s"):
+            until(lambda: False, 0.05, "the moon")
+
+    def test_ports_are_not_given_twice_nor_from_the_range_of_outgoing_connections(self):
+        ports = [free_port() for _ in range(50)]
+        self.assertEqual(len(set(ports)), 50)
+        lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+        self.assertLess(max(ports), lowest)
+
+
+def is_gone(pid):
+    with contextlib.suppress(OSError):
+        # A zombie that its new parent has not yet waited for is gone as well.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return True
+
+
+class Plans(unittest.TestCase):
+    def test_the_same_seed_gives_the_same_events(self):
+        first, again, other = plan(SMALL), plan(SMALL), plan(Shape(**{**vars(SMALL), "seed": 2}))
+        self.assertEqual([vars(one) for one in first], [vars(one) for one in again])
+        self.assertNotEqual([vars(one) for one in first], [vars(one) for one in other])
+
+    def test_last_words_are_spread_over_the_whole_run(self):
+        shape = Shape()
+        lasts = {}
+        for one in plan(shape):
+            if one.event["type"] != "position":
+                lasts[one.event["activityId"]] = one.at
+        self.assertEqual(len(lasts), shape.activities)
+        for begin in range(10, 40, 5):
+            self.assertGreater(sum(begin <= at < begin + 5 for at in lasts.values()), 5, f"from second {begin} on")
+
+    def test_the_partition_is_zlibs_crc32(self):
+        # The check value of CRC-32/ISO-HDLC: 0xCBF43926.
+        self.assertEqual(partition("123456789", 1_000), 0xCBF43926 % 1_000)
+        self.assertEqual(stream("rides", 3), "rides:{3}")
+
+
+class Servers(Folder):
+    def server(self, name="redis", **more):
+        return self.owned(redis.Server(self.folder, name, **more)).start()
+
+    def test_answers_of_each_kind_are_read(self):
+        with self.server().client() as client:
+            self.assertEqual(client("SET", "a", b"\x00\r\n"), "OK")
+            self.assertEqual(client("GET", "a"), b"\x00\r\n")
+            self.assertEqual((client("GET", "b"), client("DEL", "a"), client("KEYS", "*")), (None, 1, []))
+            answers = client.pipeline([("LPUSH", "l", 1), ("GET", "l"), ("LRANGE", "l", 0, -1)])
+            self.assertEqual((answers[0], answers[1].code, answers[2]), (1, "WRONGTYPE", [b"1"]))
+
+    def test_a_transaction_is_done_whole_or_not(self):
+        server = self.server()
+        with server.client() as client:
+            client("CONFIG", "SET", "maxmemory", 1)
+            with self.assertRaises(redis.Refused) as caught:
+                client.transaction([("SET", "a", 1), ("SET", "b", 1)])
+            self.assertEqual(caught.exception.code, "OOM")
+            client("CONFIG", "SET", "maxmemory", 0)
+        with server.client() as client:
+            self.assertEqual(client.transaction([("SET", "a", 1), ("SET", "b", 1)]), ["OK", "OK"])
+
+    def test_a_member_may_do_what_it_needs_and_does_not_rule_the_server(self):
+        with self.server().client(user=redis.MEMBER_USER, password=redis.MEMBER_PASSWORD) as client:
+            client("XADD", "rides:{0}", "*", "event", "{}")
+            client("EVAL", "return redis.call('TIME')", 0)
+            self.assertEqual(client("ROLE")[0], b"master")
+            for words in (("FLUSHALL",), ("CONFIG", "GET", "*"), ("SHUTDOWN",), ("ACL", "LIST"), ("GET", "another")):
+                with self.subTest(words), self.assertRaisesRegex(redis.Refused, "NOPERM"):
+                    client(*words)
+
+    def test_what_was_acknowledged_survives_a_kill(self):
+        server = self.server(fsync="always")
+        identifiers = [server.run("XADD", "s", "*", "event", "{}") for _ in range(5)]
+        server.kill()
+        server.start()
+        self.assertEqual([identifier for identifier, _ in server.run("XRANGE", "s", "-", "+")], identifiers)
+
+    def test_a_replica_takes_over_where_the_master_is_killed(self):
+        master, replica = self.server("master"), self.server("replica")
+        replica.replicate(master)
+        sentinel = self.owned(redis.Sentinel(self.folder, master))
+        self.assertEqual(sentinel.master_port(), master.port)
+        master.run("SET", "a", 1)
+        self.assertTrue(redis.caught_up(master, replica))
+        master.kill()
+        until(lambda: sentinel.master_port() == replica.port, 20, "the fail-over")
+        until(lambda: replica.run("ROLE")[0] == b"master", 10, "the promotion")
+        self.assertEqual(replica.run("GET", "a"), b"1")
+
+
+class Publishing(Folder):
+    def test_a_producer_that_loses_redis_publishes_all_of_it_in_order(self):
+        server = self.owned(redis.Server(self.folder)).start()
+        traffic = self.owned(Traffic(SMALL, lambda: server.client()))
+        wanted = [one.event["eventId"] for one in sorted(traffic.planned)]
+        traffic.begin()
+        until(lambda: traffic.elapsed > 2, 10, "two seconds", traffic.pump)
+        server.kill()
+        until(lambda: traffic.counts["reconnects"] > 1, 10, "an attempt in vain", traffic.pump)
+        server.start()
+        server.run("CONFIG", "SET", "maxmemory", 1)
+        until(lambda: traffic.counts["refusals"] > 1, 10, "a refusal", traffic.pump)
+        server.run("CONFIG", "SET", "maxmemory", 0)
+        until(lambda: traffic.is_done, 20, "the end", traffic.pump)
+        with server.client() as client:
+            found = list(published(client, SMALL))
+        self.assertEqual(len(found), sum(map(len, traffic.acknowledged.values())))
+        truth = fold(body for _, _, body in found)
+        self.assertEqual(len(truth.finals), SMALL.activities)
+        for number in range(SMALL.partitions):
+            seen = []
+            for name, _, body in found:
+                with contextlib.suppress(ValueError):
+                    if name == stream(SMALL.topic, number) and (event := json.loads(body))["eventId"] not in seen:
+                        seen.append(event["eventId"])
+            self.assertEqual(seen, [one for one in wanted if one in set(seen)])
+        self.assertEqual(
+            {json.loads(body)["eventId"] for _, _, body in found if body.endswith(b"}")}, set(wanted), "none is missing"
+        )
+
+
+class WithoutFaults(unittest.TestCase):
+    """The judge before the real program, which reads what was published as a recording."""
+
+    def test_a_recording_that_was_run_breaks_no_promise(self):
+        with World(Options(PROGRAM, shape=SMALL)) as world:
+            # No phone reports tokens to a recording.
+            world.traffic.tokens_url = None
+            world.traffic.begin()
+            world.until(lambda: world.traffic.is_done, 60, "the end of the traffic")
+            with world.server.client() as client:
+                found = list(published(client, SMALL))
+            truth = fold(body for _, _, body in found)
+            lines = []
+            for name, identifier, body in found:
+                milliseconds = int(identifier.partition("-")[0])
+                with contextlib.suppress(ValueError):
+                    wrapped = {"partition": int(name[name.index("{") + 1 : -1]), "receivedAt": milliseconds / 1_000}
+                    lines.append((milliseconds, json.dumps(wrapped | {"value": json.loads(body)}) + "\n"))
+            recording = world.folder / "published.jsonl"
+            recording.write_text("".join(line for _, line in sorted(lines, key=lambda one: one[0])))
+            config = world.folder / "recording.yaml"
+            settings = PACING | TYPES | {"metrics.listen": "off"}
+            config.write_text(configuration(world.simulator.apps, settings))
+            words = [PROGRAM, "run", "--config", config, recording]
+            done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            finding = judge(world.simulator.entries(), truth, terms())
+        started_by_push = {name for name, final in truth.finals.items() if final.started_by_push}
+        # Without their tokens these hear no more than their start.
+        broken = [str(one) for one in finding.broken if one.activity not in started_by_push]
+        self.assertEqual(broken, [])
+        self.assertGreater(finding.counts["pushes"], SMALL.activities)
+        self.assertEqual((finding.counts["resends"], finding.counts["late"]), (0, 0))
+
+
+class Configurations(Folder):
+    def test_what_a_member_is_given_is_a_valid_configuration(self):
+        with World(Options(PROGRAM, shape=SMALL)) as world:
+            paths = [world.member("a").path]
+            world.url = "redis+sentinel://waypulse@127.0.0.1:26379/waypulse-test"
+            paths.append(world.member("b").path)
+            for path in paths:
+                words = [PROGRAM, "validate", "--config", path]
+                done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, b"the configuration is valid\n"))
+
+
+class FoundOut(unittest.TestCase):
+    """A member that keeps no checkpoint and knows no fence is well on a calm day, and only then."""
+
+    def broken(self, scenario, seconds=10):
+        shape = Shape(activities=60, events_per_second=120, seconds=seconds)
+        patience = 20 if scenario == "calm" else 2
+        options = Options(PROGRAM, Path(__file__).with_name("naive_member.py"), shape, patience)
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            finding = perform(scenario, options, is_short=True)
+        if place := re.search(r"are in (\S+)", told.getvalue()):
+            shutil.rmtree(place[1])
+        self.assertGreater(finding.counts["pushes"], shape.activities, "it worked at all")
+        return {one.promise for one in finding.broken}
+
+    def test_a_calm_day_passes(self):
+        self.assertEqual(self.broken("calm", 6), set())
+
+    def test_a_kill_is_seen_to_lose_final_states_and_ends(self):
+        self.assertLessEqual({"finalState", "end"}, self.broken("kill"))
+
+    def test_a_freeze_is_seen_to_give_a_number_to_two_contents(self):
+        self.assertLessEqual({"sequenceKeepsContent"}, self.broken("freeze"))
+
+    def test_a_stop_is_seen_to_lose_final_states_and_ends(self):
+        self.assertLessEqual({"finalState", "end"}, self.broken("stop"))
+
+
+class Interruption(Folder):
+    def test_a_test_that_is_interrupted_leaves_no_process_and_no_folder(self):
+        code = (
+            "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+            "from world import *; from processes import signals_end_it\n"
+            "with signals_end_it(), World(Options(sys.argv[2], shape=Shape(seconds=5))) as world:\n"
+            "    print(world.server.child.pid, world.simulator.child.pid, flush=True)\n"
+            "    time.sleep(600)"
+        )
+        words = [sys.executable, "-c", code, str(Path(__file__).parent), str(PROGRAM)]
+        environ = environment(TMPDIR=str(self.folder))
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ) as test:
+            pids = [int(word) for word in test.stdout.readline().split()]
+            self.assertEqual(len(pids), 2)
+            test.send_signal(signal.SIGTERM)
+            test.wait(30)
+        self.assertEqual([pid for pid in pids if not is_gone(pid)], [])
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        PROGRAM = Path(sys.argv.pop(1)).resolve()
+    unittest.main()

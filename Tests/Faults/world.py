@@ -1,0 +1,189 @@
+"""Everything one scenario has: Redis, the simulator, members and traffic, in a folder of their own, ended whatever happens."""
+
+import contextlib
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+from judge import is_told, judge
+from member import LEASE_SECONDS, Member, terms
+from processes import Trouble, until
+from simulator import Simulator
+from traffic import Shape, Traffic, published, stream
+from truth import fold
+
+# What an answer of the provider takes, so that at any moment some are under way.
+LATENCY_MILLISECONDS = 100
+
+
+@dataclass
+class Options:
+    program: Path
+    # What is a member; None for the program itself.
+    member: Path | None = None
+    shape: Shape = field(default_factory=Shape)
+    # How long the last words of all may take after the traffic and the fault are over.
+    patience_seconds: float = 60
+
+
+class World:
+    def __init__(self, options, fsync="everysec", redis_settings=()):
+        self.options, self.shape = options, options.shape
+        self.folder = Path(tempfile.mkdtemp(prefix="waypulse-faults-"))
+        self.terms = terms()
+        self.members, self.notes = [], {}
+        self.stack = contextlib.ExitStack()
+        self.fsync, self.redis_settings = fsync, redis_settings
+        self.keeps_folder = False
+        # Whether this Redis may lose what it acknowledged.
+        self.may_lose = False
+        self.read_count, self.read_truth = -1, None
+
+    def __enter__(self):
+        try:
+            self.server = self.owned(redis.Server(self.folder, fsync=self.fsync, settings=self.redis_settings)).start()
+            self.simulator = self.owned(Simulator(self.options.program, self.folder, LATENCY_MILLISECONDS))
+            self.url = self.server.url()
+            tokens = self.simulator.control + "/tokens"
+            self.traffic = self.owned(Traffic(self.shape, lambda: self.master().client(seconds=2), tokens))
+        except BaseException:
+            self.__exit__(True)
+            raise
+        return self
+
+    def __exit__(self, fault, *_):
+        for member in self.members:
+            with contextlib.suppress(Exception):
+                member.end()
+        self.stack.close()
+        # Whoever interrupts a test does not ask what came of it.
+        if self.keeps_folder or (fault and fault is not KeyboardInterrupt):
+            print(f"logs and journal are in {self.folder}", flush=True)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def owned(self, one):
+        self.stack.callback(one.end)
+        return one
+
+    def master(self):
+        """The server that takes writes."""
+        return self.server
+
+    # Members
+
+    def member(self, name, **settings):
+        program = self.options.member or self.options.program
+        member = Member(program, self.folder, name, self.simulator.apps, self.url, self.shape, **settings)
+        self.members.append(member)
+        return member
+
+    def start(self, *names, **settings):
+        """New members, running when this returns."""
+        new = [self.member(name, **settings).start() for name in names]
+        for member in new:
+            member.running(self.pump)
+        return new
+
+    # Time
+
+    def pump(self):
+        self.traffic.pump()
+
+    def run(self, seconds):
+        """Lets so much time pass, with the traffic going on."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.pump()
+            time.sleep(min(0.02, left))
+
+    def run_to(self, share):
+        """On to this part of the planned traffic."""
+        self.run(share * self.shape.seconds - self.traffic.elapsed)
+
+    def until(self, holds, seconds, what):
+        return until(holds, seconds, what, self.pump)
+
+    def unclean(self):
+        """Something happens now after which one update of each activity may come again."""
+        self.terms.unclean.append(time.time() * 1_000)
+
+    # The end
+
+    def judge(self):
+        """Waits for the rest of the traffic and for the last words, stops the members, and judges."""
+        left = max(0, self.shape.seconds - self.traffic.elapsed)
+        self.until(lambda: self.traffic.is_done, left + 30, lambda: f"the end of the traffic ({self.traffic.counts})")
+        end = time.monotonic() + self.options.patience_seconds
+        truth = self.truth()
+        while not is_told(self.simulator.journal.read(), truth, self.terms) and time.monotonic() < end:
+            # Phones whose activity was started late still report their tokens.
+            self.run(0.5)
+            truth = self.truth()
+        unsettled = self.unsettled()
+        while unsettled and time.monotonic() < end:
+            self.run(0.5)
+            unsettled = self.unsettled()
+        self.stop_all()
+        finding = judge(self.simulator.entries(), truth, self.terms, unsettled)
+        finding.counts |= {
+            "events": self.traffic.counts["events"], "unclean": len(self.terms.unclean),
+            "mebibytes": max((one.most_resident_bytes for one in self.members), default=0) >> 20, **self.notes,
+        }  # fmt: skip
+        self.keeps_folder = bool(finding.broken)
+        return finding
+
+    def truth(self):
+        """What the streams say. They are read anew where something was published since."""
+        count = sum(map(len, self.traffic.acknowledged.values()))
+        if count == self.read_count:
+            return self.read_truth
+        with self.master().client(seconds=20) as client:
+            found = list(published(client, self.shape))
+        self.read_count, self.read_truth = count, fold(body for _, _, body in found)
+        self.excuse_what_redis_lost({(name, identifier) for name, identifier, _ in found})
+        return self.read_truth
+
+    def unsettled(self):
+        """By stream: the settled position, where it is not at the end."""
+        if self.options.member:
+            # It keeps none.
+            return []
+        found = []
+        with self.master().client() as client:
+            for number in range(self.shape.partitions):
+                name = stream(self.shape.topic, number)
+                settled = client("HGET", f"couriers:{{{number}}}:cursor", self.shape.topic) or b"0-0 0"
+                last = client("XREVRANGE", name, "+", "-", "COUNT", 1)
+                if last and as_numbers(settled.split()[0]) < as_numbers(last[0][0]):
+                    found.append((name, f"settled up to {settled.decode()}, the last is {last[0][0].decode()}"))
+        return found
+
+    def excuse_what_redis_lost(self, found):
+        """An entry that Redis acknowledged and then lost itself, as a master may that had not replicated it yet."""
+        acknowledged = self.traffic.acknowledged.items()
+        lost = [(name, one, key) for name, entries in acknowledged for one, key in entries if (name, one) not in found]
+        if lost and not self.may_lose:
+            raise Trouble(f"Redis lost {len(lost)} entries that it had acknowledged, {lost[0]} for one")
+        keys = {key for _, _, key in lost}
+        self.terms.excused = frozenset(name for name, key in self.traffic.keys.items() if key in keys)
+
+    def stop_all(self):
+        """Every member ends by itself when it is asked to, and says 0."""
+        for member in self.members:
+            if member.is_running:
+                status = member.stop(self.pump)
+                if status != 0:
+                    raise Trouble(f"{member.name} ended with {status} after SIGTERM: {member.child.text()[-2_000:]}")
+
+
+def as_numbers(identifier):
+    return tuple(map(int, identifier.split(b"-")))
+
+
+def past_the_lease():
+    """Seconds after which whoever has not renewed has lost what it held, and others have taken it."""
+    return LEASE_SECONDS + 2
