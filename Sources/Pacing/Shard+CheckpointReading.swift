@@ -187,6 +187,7 @@ extension Shard {
         } else if record.beganOnPhone, settings.refresh, let start = record.lifeStartMilliseconds {
             state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
         }
+        forgetSuppressedPosition(index, record)
         if takeOver.spreadMilliseconds > 0 {
             let place =
                 withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) }
@@ -204,6 +205,25 @@ extension Shard {
             record.waitingThresholdMeters = min(record.waitingThresholdMeters, threshold)
             advanceGates(index, moment)
         }
+    }
+
+    /// Positions inside the deadband may have come after this one, which nobody kept: it may be further from the newest than the one that the
+    /// phone shows, and must not take its place.
+    private func forgetSuppressedPosition(_ index: UInt32, _ record: ActivityRecord) {
+        let state = state(index)
+        guard state.pointee.latest.exists, state.pointee.shown.exists, !state.pointee.flags.contains(.ended) else {
+            return
+        }
+        let threshold = min(
+            record.waitingThresholdMeters,
+            positionRules(index).pointee.thresholdMeters(
+                latest: state.pointee.latest, shown: state.pointee.shown))
+        guard
+            state.pointee.shown.coordinate.distanceMeters(to: state.pointee.latest.coordinate) <= threshold
+        else { return }
+        state.pointee.latest = state.pointee.shown
+        record.latestSpeed = record.shownSpeed
+        record.latestHeading = record.shownHeading
     }
 
     private func ceiling(_ offset: Int64, source: Int) -> Int64 {

@@ -119,6 +119,8 @@ extension Shard {
                 index: index, startOrder: state.pointee.startOrder, sequenceBound: bound,
                 isStartNoted: record.startNote != .none && !isLast, isEviction: isEviction,
                 formerSubject: former))
+        // From now on the store may hold the bound of one that leaves, though it stays after all.
+        if isEviction { record.stored.pointee.numbersLeft = 0 }
         record.noteSaved(
             through: state.pointee.lastOffset, others: record.stored.pointee.extras?.otherOffsets ?? [])
     }

@@ -15,8 +15,10 @@ extension GroupWorld {
                 if log.hasMore(partition: partition, source: source, after: reading.appliedOffset) {
                     return "\(owner.name) does not read on in \(partition)/\(source)"
                 }
-                if store.partitions[partition].positions[source]?.offset
-                    != log.end(partition: partition, source: source)
+                // What a store has lost its owner does not say again.
+                if !referee.hasLostWrites,
+                    store.partitions[partition].positions[source]?.offset
+                        != log.end(partition: partition, source: source)
                 {
                     return "\(owner.name) has not settled \(partition)/\(source)"
                 }
@@ -112,7 +114,7 @@ extension GroupWorld {
             if ride.truth.phase == .alive, entry.endsAtMilliseconds != nil {
                 return Broken(.storeIsBounded, "it lives, and what is kept of it will be forgotten")
             }
-            if ride.truth.phase == .ended, ride.truth.token != nil, entry.endsAtMilliseconds == nil {
+            if ride.truth.phase == .ended, !waitsForTarget(ride), entry.endsAtMilliseconds == nil {
                 return Broken(.storeIsBounded, "it has ended, and what is kept of it is kept for ever")
             }
             if ride.truth.phase == .ended, partition.followers.values.contains(where: { $0.contains(identifier) }) {
