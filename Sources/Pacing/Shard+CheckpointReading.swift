@@ -8,6 +8,8 @@ struct TakeOver {
     var beganAtMilliseconds: Int64 = .min
     /// No push of the owner before carries a later timestamp.
     var timestampFloorSeconds = Int64.min
+    /// The owner before may have been gone all of a sudden: positions inside the deadband may have come after those that it saved.
+    var mayLackPositions = false
     /// Offsets above these say nothing, by source: the log was cut back to there.
     var offsetCeilings: [Int64] = []
 }
@@ -25,6 +27,7 @@ extension Shard {
         takeOver = TakeOver(
             spreadMilliseconds: spreadMilliseconds, beganAtMilliseconds: moment.nowMilliseconds,
             timestampFloorSeconds: (moment.wallMilliseconds + timestampLeadMilliseconds) / 1_000,
+            mayLackPositions: true,
             offsetCeilings: offsetCeilings)
         // Above what any owner before can have counted to, as long as clocks are right within a minute.
         nextStartOrder = max(nextStartOrder, moment.nowMilliseconds * TakeOver.startsAMillisecond)
@@ -191,6 +194,7 @@ extension Shard {
         } else if record.beganOnPhone, settings.refresh, let start = record.lifeStartMilliseconds {
             state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
         }
+        if takeOver.mayLackPositions { forgetSuppressedPosition(index, record) }
         if takeOver.spreadMilliseconds > 0 {
             let place =
                 withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) }
@@ -219,6 +223,25 @@ extension Shard {
         let lastSent = record(index).lastSentAtMilliseconds
         let stale = lastSent.map { $0 + rules(index).settings.staleAfterMilliseconds } ?? .max
         return moment.nowMilliseconds >= min(state(index).pointee.quietUntilMilliseconds, stale)
+    }
+
+    /// Positions inside the deadband may have come after this one, which nobody kept: it may be further from the newest than the one that the
+    /// phone shows, and must not take its place.
+    private func forgetSuppressedPosition(_ index: UInt32, _ record: ActivityRecord) {
+        let state = state(index)
+        guard state.pointee.latest.exists, state.pointee.shown.exists, !state.pointee.flags.contains(.ended) else {
+            return
+        }
+        let threshold = min(
+            record.waitingThresholdMeters,
+            positionRules(index).pointee.thresholdMeters(
+                latest: state.pointee.latest, shown: state.pointee.shown))
+        guard
+            state.pointee.shown.coordinate.distanceMeters(to: state.pointee.latest.coordinate) <= threshold
+        else { return }
+        state.pointee.latest = state.pointee.shown
+        record.latestSpeed = record.shownSpeed
+        record.latestHeading = record.shownHeading
     }
 
     private func ceiling(_ offset: Int64, source: Int) -> Int64 {

@@ -151,11 +151,13 @@ private final class CrashWorld {
         case 0..<9:
             return builder.position(
                 seconds, north: [0, 30, 100, 300].randomElement(using: &random)!,
-                fields: random.chance(0.3) ? ["street": .number(JSONNumber(Int64.random(in: 0..<9, using: &random)))] : nil)
+                fields: random.chance(0.3)
+                    ? ["street": .number(JSONNumber(Int64.random(in: 0..<9, using: &random)))] : nil)
         case 9..<14:
             return builder.status(seconds, ["new", "near", "there"].randomElement(using: &random)!)
         case 14..<19:
-            return builder.status(seconds, fields: ["note": .number(JSONNumber(Int64.random(in: 0..<9, using: &random)))])
+            return builder.status(
+                seconds, fields: ["note": .number(JSONNumber(Int64.random(in: 0..<9, using: &random)))])
         default:
             guard random.chance(0.15) else { return builder.status(seconds, alert: .saying("\(seconds)")) }
             return builder.ended(seconds, fields: ["status": "over"])

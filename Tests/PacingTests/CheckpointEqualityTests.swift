@@ -28,7 +28,8 @@ struct CheckpointEqualityTests {
             }
         }
         #expect(kinds == [.start, .update, .end])
-        #expect(reasons.isSuperset(of: ["started", "status", "alert", "distance", "drift", "content", "retarget", "ended"]))
+        #expect(
+            reasons.isSuperset(of: ["started", "status", "alert", "distance", "drift", "content", "retarget", "ended"]))
     }
 }
 
@@ -190,7 +191,8 @@ final class Twins {
             courier.isForSubject = true
             return position(courier, 0, id)
         case 58..<74: return status(builder, id)
-        case 74..<82: return builder.token(seconds, token(), frequent: random.chance(0.3) ? Bool.random(using: &random) : nil)
+        case 74..<82:
+            return builder.token(seconds, token(), frequent: random.chance(0.3) ? Bool.random(using: &random) : nil)
         case 82..<90: return started("ride-\(number)")
         default:
             guard random.chance(0.5) else { return position(builder, number, id) }

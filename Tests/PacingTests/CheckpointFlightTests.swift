@@ -87,7 +87,8 @@ struct CheckpointFlightTests {
         #expect(bench.updates.isEmpty)
     }
 
-    @Test("of a start that is noted and has not left: a clean hand-over takes the note back, and the next owner sends it")
+    @Test(
+        "of a start that is noted and has not left: a clean hand-over takes the note back, and the next owner sends it")
     func handedOverStart() {
         let bench = CheckpointBench()
         _ = bench.shard.apply(

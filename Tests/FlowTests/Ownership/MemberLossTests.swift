@@ -84,7 +84,10 @@ struct MemberLossTests {
         bench.store.fault = { ScriptedStore.name($0) == stage ? nil : $0.isAboutOwned ? .unavailable : nil }
         bench.status(stage == "load" ? "other" : "ride", "near")
         bench.pass(5_000)
-        #expect(first.member.notices.contains { if case .lost(0, FencedStage(rawValue: stage) ?? .load) = $0 { true } else { false } })
+        #expect(
+            first.member.notices.contains {
+                if case .lost(0, FencedStage(rawValue: stage) ?? .load) = $0 { true } else { false }
+            })
         bench.store.fault = { _ in nil }
         bench.pass(1_000)
         #expect(first.member.counts.partitionsLost == 1)

@@ -141,7 +141,8 @@ struct MemberSavingTests {
         bench.pass(300)
         bench.publish(
             "activity.started", "ride",
-            #""attributesType":"Ride","status":"new","follows":"courier","token":"\#(String(repeating: "7", count: 64))""#)
+            #""attributesType":"Ride","status":"new","follows":"courier","token":"\#(String(repeating: "7", count: 64))""#
+        )
         bench.pass(1_000)
         bench.remove(first)
         bench.pass(10_000)
