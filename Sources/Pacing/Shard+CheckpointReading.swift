@@ -8,8 +8,8 @@ struct TakeOver {
     var beganAtMilliseconds: Int64 = .min
     /// No push of the owner before carries a later timestamp.
     var timestampFloorSeconds = Int64.min
-    /// The owner before may have been gone all of a sudden: positions inside the deadband may have come after those that it saved.
-    var mayLackPositions = false
+    /// The owner before may have been gone all of a sudden: positions inside the deadband, and pushes, may have come after what it saved.
+    var mayLackNewest = false
     /// Offsets above these say nothing, by source: the log was cut back to there.
     var offsetCeilings: [Int64] = []
 }
@@ -27,7 +27,7 @@ extension Shard {
         takeOver = TakeOver(
             spreadMilliseconds: spreadMilliseconds, beganAtMilliseconds: moment.nowMilliseconds,
             timestampFloorSeconds: (moment.wallMilliseconds + timestampLeadMilliseconds) / 1_000,
-            mayLackPositions: true,
+            mayLackNewest: true,
             offsetCeilings: offsetCeilings)
         // Above what any owner before can have counted to, as long as clocks are right within a minute.
         nextStartOrder = max(nextStartOrder, moment.nowMilliseconds * TakeOver.startsAMillisecond)
@@ -116,7 +116,13 @@ extension Shard {
         }
 
         stored.pointee.sequence = try reader.number()
-        record.lastTimestampSeconds = max(try reader.number(), takeOver.timestampFloorSeconds)
+        let lastTimestamp: Int64 = try reader.number()
+        record.lastTimestampSeconds =
+            lastTimestamp == .min
+            ? .min
+            : max(
+                lastTimestamp + (takeOver.mayLackNewest ? TakeOver.unsavedStamps : 0),
+                takeOver.timestampFloorSeconds)
         stored.pointee.lastSentAt = past(try reader.int48())
         stored.pointee.bucket = try CadenceBucket(&reader, nowMilliseconds: moment.nowMilliseconds)
         stored.pointee.life = past(try reader.int48())
@@ -194,7 +200,7 @@ extension Shard {
         } else if record.beganOnPhone, settings.refresh, let start = record.lifeStartMilliseconds {
             state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
         }
-        if takeOver.mayLackPositions { forgetSuppressedPosition(index, record) }
+        if takeOver.mayLackNewest { forgetSuppressedPosition(index, record) }
         if takeOver.spreadMilliseconds > 0 {
             let place =
                 withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) }
@@ -252,4 +258,6 @@ extension Shard {
 extension TakeOver {
     /// Starts get numbers from the clock, so many a millisecond: a new owner goes on above the one before.
     static let startsAMillisecond: Int64 = 32
+    /// So many pushes of an activity may have left since its checkpoint: one that was answered and one on its way, as a rule.
+    static let unsavedStamps: Int64 = 3
 }

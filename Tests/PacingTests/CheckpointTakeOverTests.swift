@@ -38,6 +38,7 @@ struct CheckpointTakeOverTests {
     func timestamps() {
         let bench = CheckpointBench()
         bench.apply(EventBuilder().started(0, .updateToken(.of(1)), fields: ["status": "new"]))
+        bench.apply(EventBuilder().status(0, "cooking"))
         bench.saveAll()
         let kept = bench.store[Array("ride-1".utf8)]!
         let next = CheckpointBench()

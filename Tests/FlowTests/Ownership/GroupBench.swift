@@ -155,6 +155,11 @@ final class GroupBench {
                 seat.prepared.removeAll { $0.partition == number }
                 continue
             }
+            if seat.read[number] == nil {
+                let end = log[number]?.count ?? -1
+                seat.member.noteEnd(partition: number, source: 0, offset: Int64(end))
+                seat.read[number] = seat.member.readAfter(partition: number, source: 0) ?? 0
+            }
             let from = Int(seat.read[number] ?? seat.member.readAfter(partition: number, source: 0) ?? 0)
             let records = log[number] ?? []
             guard from < records.count else { continue }
