@@ -17,7 +17,7 @@ public enum Simulation {
     /// Names of the defects that can be planted; none in a release build, which contains none of them.
     public static var defects: [String] {
         #if PLANTED_DEFECTS
-            PlantedDefect.allCases.map(\.rawValue)
+            PlantedDefect.allCases.map(\.rawValue) + SharedStore.Defect.allCases.map(\.rawValue)
         #else
             []
         #endif
@@ -70,7 +70,7 @@ public enum Simulation {
         guard let defect else { return }
         #if PLANTED_DEFECTS
             settings.plantedDefect = PlantedDefect(rawValue: defect)
-            precondition(settings.plantedDefect != nil, "no defect is called \(defect): \(defects)")
+            precondition(defects.contains(defect), "no defect is called \(defect): \(defects)")
         #else
             preconditionFailure("a release build contains no defects to plant: \(defect)")
         #endif

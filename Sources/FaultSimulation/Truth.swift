@@ -23,6 +23,8 @@ struct Truth {
     private(set) var subject: Int?
     private(set) var earlyToken: PushToken?
     private var knownTokens: Set<PushToken> = []
+    /// Its end had lost its target, and was given another one. Who does not know of the loss ignores that one.
+    private(set) var hasLateToken = false
     private var lacksStart = false
     private var wasSent = false
 
@@ -47,7 +49,10 @@ struct Truth {
         case (.ended, .activityStarted) where isNew(event.detail?.target), (.unknown, .activityStarted):
             return begin(event, now, limit, subjectPosition, subject)
         case (.ended, .token):
-            if token == nil { takeToken(event) }
+            if token == nil {
+                takeToken(event)
+                hasLateToken = true
+            }
             return .none
         case (.ended, _):
             return .none
@@ -106,6 +111,7 @@ struct Truth {
         earlyToken = nil
         phase = .alive
         lacksStart = false
+        hasLateToken = false
         wasSent = false
         startToken = nil
         self.subject = subject

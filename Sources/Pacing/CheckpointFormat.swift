@@ -18,6 +18,8 @@ enum CheckpointFormat {
         static let startAttempted = Flags(rawValue: 1 << 2)
         /// `shown` has the content-state of `latest`.
         static let shownIsLatest = Flags(rawValue: 1 << 3)
+        /// An update waits, or would if the next owner knew of the one in flight.
+        static let waiting = Flags(rawValue: 1 << 4)
     }
 
     /// Of the flags of a record, those that outlive the process.

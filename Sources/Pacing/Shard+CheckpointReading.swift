@@ -8,6 +8,8 @@ struct TakeOver {
     var beganAtMilliseconds: Int64 = .min
     /// No push of the owner before carries a later timestamp.
     var timestampFloorSeconds = Int64.min
+    /// The owner before may have been gone all of a sudden: positions inside the deadband, and pushes, may have come after what it saved.
+    var mayLackNewest = false
     /// Offsets above these say nothing, by source: the log was cut back to there.
     var offsetCeilings: [Int64] = []
 }
@@ -25,6 +27,7 @@ extension Shard {
         takeOver = TakeOver(
             spreadMilliseconds: spreadMilliseconds, beganAtMilliseconds: moment.nowMilliseconds,
             timestampFloorSeconds: (moment.wallMilliseconds + timestampLeadMilliseconds) / 1_000,
+            mayLackNewest: true,
             offsetCeilings: offsetCeilings)
         // Above what any owner before can have counted to, as long as clocks are right within a minute.
         nextStartOrder = max(nextStartOrder, moment.nowMilliseconds * TakeOver.startsAMillisecond)
@@ -72,6 +75,7 @@ extension Shard {
             try reader.finish()
             resume(index, flags, moment)
         } catch {
+            dropHeld(index)
             unfollow(index)
             forget(index)
             throw error
@@ -115,7 +119,10 @@ extension Shard {
         let lastTimestamp: Int64 = try reader.number()
         record.lastTimestampSeconds =
             lastTimestamp == .min
-            ? .min : max(lastTimestamp + TakeOver.unsavedStamps, takeOver.timestampFloorSeconds)
+            ? .min
+            : max(
+                lastTimestamp + (takeOver.mayLackNewest ? TakeOver.unsavedStamps : 0),
+                takeOver.timestampFloorSeconds)
         stored.pointee.lastSentAt = past(try reader.int48())
         stored.pointee.bucket = try CadenceBucket(&reader, nowMilliseconds: moment.nowMilliseconds)
         stored.pointee.life = past(try reader.int48())
@@ -156,13 +163,12 @@ extension Shard {
     ) throws(CheckpointFault) {
         let position = try reader.position()
         let timestamp: Int64 = try reader.number()
-        let origin = Origin(offset: try reader.number(), source: try reader.byte())
         let patch = try reader.optional { reader throws(CheckpointFault) in try reader.packed() }
         record.held = HeldPosition(
-            position: position, timestampMilliseconds: timestamp, origin: origin,
+            // The checkpoint covers it: it holds no offset.
+            position: position, timestampMilliseconds: timestamp, origin: .none,
             appliedAtMilliseconds: moment.nowMilliseconds,
             detail: patch.map { EventDetail(contentPatch: $0) })
-        record.noteSaved(through: .max, others: Array(repeating: .max, count: Origin.maxSources - 1))
         state(index).pointee.flags.insert(.hasHeld)
         decisions.activityEvents += 1
         decisions.pending += 1
@@ -177,6 +183,10 @@ extension Shard {
         if flags.contains(.hasEventSinceSend) { state.pointee.flags.insert(.hasEventSinceSend) }
         if flags.contains(.ended) { state.pointee.flags.insert(.ended) }
         let threshold = record.waitingThresholdMeters
+        nextStartOrder = max(nextStartOrder, state.pointee.startOrder)
+        // The settings may have changed since.
+        record.bucket.switchTo(
+            .of(settings.profile, frequentUpdates: record.frequentUpdates), nowMilliseconds: moment.nowMilliseconds)
         if flags.contains(.startAttempted) {
             // Nobody knows whether there is a card: its content waits for the token that the card would report.
             record.isStarting = false
@@ -190,6 +200,7 @@ extension Shard {
         } else if record.beganOnPhone, settings.refresh, let start = record.lifeStartMilliseconds {
             state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
         }
+        if takeOver.mayLackNewest { forgetSuppressedPosition(index, record) }
         if takeOver.spreadMilliseconds > 0 {
             let place =
                 withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) }
@@ -202,11 +213,41 @@ extension Shard {
             rearm(index, moment)
             return
         }
-        evaluate(index, moment)
-        if state.pointee.flags.contains(.waiting), threshold.isFinite {
+        if flags.contains(.waiting) {
+            beginWaiting(index, judgement(index, moment))
             record.waitingThresholdMeters = min(record.waitingThresholdMeters, threshold)
+        } else if !hasBecomeDue(index, moment) {
+            // As it was left: what a provider refused, say, waits for the next event.
             advanceGates(index, moment)
+            return
         }
+        evaluate(index, moment)
+    }
+
+    /// Whether time has given a reason that nobody may have looked for.
+    private func hasBecomeDue(_ index: UInt32, _ moment: Instant) -> Bool {
+        let lastSent = record(index).lastSentAtMilliseconds
+        let stale = lastSent.map { $0 + rules(index).settings.staleAfterMilliseconds } ?? .max
+        return moment.nowMilliseconds >= min(state(index).pointee.quietUntilMilliseconds, stale)
+    }
+
+    /// Positions inside the deadband may have come after this one, which nobody kept: it may be further from the newest than the one that the
+    /// phone shows, and must not take its place.
+    private func forgetSuppressedPosition(_ index: UInt32, _ record: ActivityRecord) {
+        let state = state(index)
+        guard state.pointee.latest.exists, state.pointee.shown.exists, !state.pointee.flags.contains(.ended) else {
+            return
+        }
+        let threshold = min(
+            record.waitingThresholdMeters,
+            positionRules(index).pointee.thresholdMeters(
+                latest: state.pointee.latest, shown: state.pointee.shown))
+        guard
+            state.pointee.shown.coordinate.distanceMeters(to: state.pointee.latest.coordinate) <= threshold
+        else { return }
+        state.pointee.latest = state.pointee.shown
+        record.latestSpeed = record.shownSpeed
+        record.latestHeading = record.shownHeading
     }
 
     private func ceiling(_ offset: Int64, source: Int) -> Int64 {

@@ -17,13 +17,18 @@ extension Shard {
         var flight = record.flight
         if flight?.life != record.life { flight = nil }
         let isLeaving = record.startNote != .none && !isLast
-        let isAttempted = isLeaving || (flight.map { $0.isInFlight && $0.update.kind == .start } ?? false)
+        // With a token of its own there is a card, whatever became of the start.
+        let isAttempted =
+            (isLeaving || (flight.map { $0.isInFlight && $0.update.kind == .start } ?? false))
+            && record.target.map(\.isStart) ?? true
 
         var recordFlags = stored.pointee.flags.intersection(CheckpointFormat.keptRecordFlags)
         var flags: CheckpointFormat.Flags = []
         if state.pointee.flags.contains(.ended) { flags.insert(.ended) }
         if state.pointee.flags.contains(.hasEventSinceSend) { flags.insert(.hasEventSinceSend) }
         if isAttempted { flags.insert(.startAttempted) }
+        let isWaiting = state.pointee.flags.contains(.waiting)
+        if isWaiting || flight != nil { flags.insert(.waiting) }
         var target = record.target
         var life = stored.pointee.life
         var shown = Shown(
@@ -113,12 +118,10 @@ extension Shard {
         writer.append(record.relevanceScore) { $0.append($1) }
         writer.append(record.renewalStartToken) { $0.append($1) }
         writer.append(record.renewalAlert) { $0.append($1) }
-        writer.append(record.waitingThresholdMeters)
+        writer.append(isWaiting ? record.waitingThresholdMeters : .infinity)
         writer.append(record.held) { writer, held in
             writer.append(held.position)
             writer.append(held.timestampMilliseconds)
-            writer.append(held.origin.offset)
-            writer.append(byte: held.origin.source)
             writer.append(held.detail?.contentPatch) { $0.append($1) }
         }
         let seen = slab.ring(index).map { EventIdentifierRing.hashes($0) } ?? []

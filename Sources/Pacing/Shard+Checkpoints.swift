@@ -8,7 +8,11 @@ public struct CheckpointReceipt {
         let startOrder: Int64
         let sequenceBound: UInt32
         let isStartNoted: Bool
-        let isEviction: Bool
+        /// The offsets applied by then, of one that is to leave memory; nil of all others.
+        let evictedThrough: [Int64]?
+        let formerSubject: [UInt8]?
+
+        var isEviction: Bool { evictedThrough != nil }
     }
 
     var entries: [Entry] = []
@@ -86,7 +90,9 @@ extension Shard {
         #else
             let ahead = UInt32(CheckpointFormat.numbersAhead)
         #endif
-        let bound = record.stored.pointee.sequence + (isLast || isEviction ? 0 : ahead)
+        let isOver = state.pointee.flags.contains(.ended) && !record.isEnding && record.flight == nil
+        let isExact = isLast || isEviction || isOver
+        let bound = record.stored.pointee.sequence + (isExact ? 0 : ahead)
         let begin = writer.count
         withIdentifier(ofIndex: index) { writer.append(raw: $0) }
         let identifier = begin..<writer.count
@@ -98,11 +104,12 @@ extension Shard {
             subject = subject.lowerBound..<writer.count
         }
         var formerSubject = writer.count..<writer.count
-        if let name = formerSubjects.removeValue(forKey: index) {
-            name.withUnsafeBytes { writer.append(raw: $0) }
+        // It is forgotten once this is saved. One that follows the same again is no former one.
+        let formerName = formerSubjects[index]
+        if let formerName, formerName != record.subject.map({ subjects.name(ofPlace: $0) }) {
+            formerName.withUnsafeBytes { writer.append(raw: $0) }
             formerSubject = formerSubject.lowerBound..<writer.count
         }
-        let isOver = state.pointee.flags.contains(.ended) && !record.isEnding && record.flight == nil
         let rest =
             isOver
             ? record.lastOfEndMilliseconds + rules(index).settings.removeAfterMilliseconds - moment.nowMilliseconds : 0
@@ -114,7 +121,10 @@ extension Shard {
         receipt.entries.append(
             CheckpointReceipt.Entry(
                 index: index, startOrder: state.pointee.startOrder, sequenceBound: bound,
-                isStartNoted: record.startNote != .none && !isLast, isEviction: isEviction))
+                isStartNoted: record.startNote != .none && !isLast,
+                evictedThrough: isEviction ? offsetsApplied(index) : nil, formerSubject: formerName))
+        // What was promised before is taken back: should it stay after all, or begin a new life, it asks for numbers again.
+        if isEviction || isOver { record.stored.pointee.numbersLeft = 0 }
         record.noteSaved(
             through: state.pointee.lastOffset, others: record.stored.pointee.extras?.otherOffsets ?? [])
     }
@@ -124,8 +134,15 @@ extension Shard {
         let moment = moment(instant)
         for entry in receipt.entries where isSame(entry) {
             let record = record(entry.index)
-            if entry.isEviction {
-                if leaving.remove(entry.index) != nil, isIdle(entry.index), !record[.isUnsaved] { evict(entry.index) }
+            if let former = entry.formerSubject, formerSubjects[entry.index] == former {
+                formerSubjects[entry.index] = nil
+            }
+            if let evictedThrough = entry.evictedThrough {
+                if leaving.remove(entry.index) != nil, isIdle(entry.index), !record[.isUnsaved],
+                    evictedThrough == offsetsApplied(entry.index)
+                {
+                    evict(entry.index)
+                }
                 continue
             }
             // Whoever asked for more numbers now would be told that there are none, and ask again.
@@ -188,7 +205,13 @@ extension Shard {
             && record.subject == nil && record.quiet.isEmpty
     }
 
+    /// By source, the first one first.
+    private func offsetsApplied(_ index: UInt32) -> [Int64] {
+        [state(index).pointee.lastOffset] + (record(index).stored.pointee.extras?.otherOffsets ?? [])
+    }
+
     private func evict(_ index: UInt32) {
+        withIdentifier(ofIndex: index) { subjects.noteIncomplete($0) }
         wheel.disarm(index, slab.states)
         forget(index)
         evictions += 1

@@ -79,6 +79,7 @@ extension Shard {
     /// Nothing of it is in memory any more.
     func forget(_ index: UInt32) {
         activities.remove(withIdentifier(ofIndex: index) { activities.hash(of: $0) }, index: index)
+        if !formerSubjects.isEmpty { formerSubjects[index] = nil }
         slab.release(index)
     }
 }

@@ -81,8 +81,8 @@ extension Shard {
     func endWaiting(_ index: UInt32, _ decision: Decision, _ moment: Instant) {
         let record = record(index)
         if decision == .unchanged { moveAnchor(index, record) }
-        // What it would have told besides is told by the next update, and nothing holds it until then.
-        if settings.keepsCheckpoints, judgement(index, moment).hasOtherDifference { markUnsaved(index) }
+        // A checkpoint may say that it waits. And what it would have told besides is told by the next update; nothing holds that until then.
+        markUnsaved(index)
         record.waiting.resolve(decision, &decisions)
         stopWaiting(index)
         // The distance had stood before a refresh that is due.

@@ -35,6 +35,7 @@ extension Shard {
         record.goneTarget = nil
         record.hadTarget = true
         record.isStarting = false
+        record.startNote = .none
         record.noteKnown(named)
     }
 }

@@ -5,7 +5,12 @@ extension Shard {
         let state = state(index)
         if state.pointee.flags.contains(.ended) {
             if let removal = removalDue(index), removal <= moment.nowMilliseconds {
-                remove(index)
+                if isUnknownToStore(index) {
+                    giveUp(index)
+                    markUnsaved(index)
+                } else {
+                    remove(index)
+                }
                 return
             }
         } else if let life = lifeDue(index), life <= moment.nowMilliseconds, !isFinishing {
@@ -20,6 +25,13 @@ extension Shard {
         } else {
             evaluate(index, moment)
         }
+    }
+
+    /// Whether the store would keep it for ever if it left memory now. It leaves once the store has heard that it is over.
+    private func isUnknownToStore(_ index: UInt32) -> Bool {
+        guard settings.keepsCheckpoints else { return false }
+        let record = record(index)
+        return record.isEnding || record.flight != nil || record[.isUnsaved]
     }
 
     /// Sets the activity's one timer. One that fires too early costs a look; so it is moved only where it would fire too late,

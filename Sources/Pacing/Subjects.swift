@@ -63,8 +63,15 @@ struct Subjects: ~Copyable {
     }
 
     mutating func noteComplete(_ identifier: UnsafeRawBufferPointer) {
+        if table.count >= sweepAt { sweep(.min + 1) }
         let index = place(of: identifier)
         subjects[Int(index)]?.isComplete = true
+    }
+
+    /// Something that was in memory with it has left.
+    mutating func noteIncomplete(_ identifier: UnsafeRawBufferPointer) {
+        guard let index = place(ofKnown: identifier) else { return }
+        subjects[Int(index)]?.isComplete = false
     }
 
     /// - Parameter startOrder: of an activity.

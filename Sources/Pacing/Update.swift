@@ -124,6 +124,8 @@ public struct ApplyFaults: Sendable {
     /// Nil for none: as nearly always, and then nothing is counted by reference.
     private var some: [EventFault]?
 
+    public init() {}
+
     public var faults: [EventFault] { some ?? [] }
     public var isEmpty: Bool { some == nil }
 

@@ -15,8 +15,10 @@ extension GroupWorld {
                 if log.hasMore(partition: partition, source: source, after: reading.appliedOffset) {
                     return "\(owner.name) does not read on in \(partition)/\(source)"
                 }
-                if store.partitions[partition].positions[source]?.offset
-                    != log.end(partition: partition, source: source)
+                // What a store has lost its owner does not say again.
+                if !referee.hasLostWrites,
+                    store.partitions[partition].positions[source]?.offset
+                        != log.end(partition: partition, source: source)
                 {
                     return "\(owner.name) has not settled \(partition)/\(source)"
                 }
@@ -37,6 +39,14 @@ extension GroupWorld {
             if waiting > withoutTarget { return "\(waiting) updates wait at \(node.name)" }
             if pending > 0, withoutTarget == 0 { return "\(pending) activity events are pending at \(node.name)" }
         }
+        // What its owner wrote down and forgot comes up again in its time.
+        let now = unixMilliseconds
+        let isDueSoon = store.partitions.contains { partition in
+            partition.entries.values.contains {
+                $0.dueMilliseconds.map { $0 > now && $0 < now + GroupWorld.farthestGateMilliseconds } ?? false
+            }
+        }
+        if isDueSoon { return "something kept will be due soon" }
         let isUnderWay = agenda.contains {
             switch $0 {
             case .deliver, .report, .arrive, .script: true
@@ -50,7 +60,10 @@ extension GroupWorld {
         if whyUnsettled == nil {
             let since = quietSince ?? realMilliseconds
             quietSince = since
-            if realMilliseconds - since >= GroupWorld.quietMilliseconds {
+            // Among updates that wait for a target one may wait for a gate.
+            let isClear = !rides.contains { waitsForTarget($0) }
+            let quiet = isClear ? GroupWorld.quietMilliseconds : GroupWorld.farthestGateMilliseconds
+            if realMilliseconds - since >= quiet {
                 isJudged = true
                 return
             }
@@ -101,7 +114,7 @@ extension GroupWorld {
             if ride.truth.phase == .alive, entry.endsAtMilliseconds != nil {
                 return Broken(.storeIsBounded, "it lives, and what is kept of it will be forgotten")
             }
-            if ride.truth.phase == .ended, ride.truth.token != nil, entry.endsAtMilliseconds == nil {
+            if ride.truth.phase == .ended, !waitsForTarget(ride), entry.endsAtMilliseconds == nil {
                 return Broken(.storeIsBounded, "it has ended, and what is kept of it is kept for ever")
             }
             if ride.truth.phase == .ended, partition.followers.values.contains(where: { $0.contains(identifier) }) {

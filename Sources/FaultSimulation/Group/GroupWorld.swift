@@ -23,6 +23,8 @@ struct GroupWorld: JudgedWorld {
     static let longestTailMilliseconds: Int64 = 1_800_000
     /// What waits for a gate alone is not waited for on the outside: so long nothing may happen any more.
     static let quietMilliseconds: Int64 = 90_000
+    /// A bucket that urgent updates have emptied all the way.
+    static let farthestGateMilliseconds: Int64 = 360_000
     static let mostSteps = 60_000
 
     let scenario: Scenario

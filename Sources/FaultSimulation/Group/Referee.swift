@@ -9,6 +9,7 @@ struct Referee {
     /// The newest push of an activity that left.
     private struct Newest {
         let push: UInt64
+        let sequence: UInt64
         let node: Int
         /// Its answer was heard and is final; the checkpoint that says so is written.
         var isSettled = false
@@ -94,7 +95,7 @@ struct Referee {
     ) throws(Broken) {
         let activity = request.activity
         let update = request.dispatch.update
-        defer { newest[activity] = Newest(push: identifier, node: push.node) }
+        defer { newest[activity] = Newest(push: identifier, sequence: update.sequence, node: push.node) }
         if update.kind == .start { starts[activity] = .left }
         guard !hasLostWrites else { return }
         if push.epoch < epochs[Int(push.partition)] {
@@ -116,7 +117,9 @@ struct Referee {
     /// A push that tells nothing new is owed to an owner that ended before it could write what became of the same one.
     private mutating func countRepeat(_ update: Update, _ payload: Payload, _ activity: Int) throws(Broken) {
         guard update.attempt == 1, !update.reasons.contains(.refresh), let last = taken[activity],
-            last.event == payload.event, last.token == update.target.deviceToken,
+            // What left since, whatever became of it, may have changed what the phone shows.
+            newest[activity]?.sequence == last.sequence, last.event == payload.event,
+            last.token == update.target.deviceToken,
             update.alert == nil || update.alert == last.alert, last.contentState.isSame(as: payload.contentState)
         else { return }
         repeats[activity] += 1

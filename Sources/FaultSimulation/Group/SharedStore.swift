@@ -25,7 +25,7 @@ struct SharedStore {
         var serial: UInt64 = 0
     }
 
-    /// What may be wrong with it, to see whether that is noticed.
+    /// What may be wrong with it, to see whether that is noticed: the store's own fences are as much a promise as its callers'.
     enum Defect: String, CaseIterable {
         /// It takes writes of an owner that has been replaced.
         case storeUnfenced = "store-unfenced"

@@ -24,10 +24,17 @@ extension Member {
             }
         case .release(let number, let epoch):
             let partition = partitions[Int(number)]
-            guard partition.phase == .releasing, partition.epoch == epoch || partition.epoch == 0 else { return }
-            counts.partitionsReleased += 1
-            notices.append(.released(partition: number))
-            partition.forget()
+            guard partition.phase == .releasing, partition.epoch == epoch else { return }
+            switch answer {
+            case .released:
+                counts.partitionsReleased += 1
+                notices.append(.released(partition: number))
+                partition.forget()
+            case .lost: lose(partition, at: .release)
+            default:
+                partition.isReleaseUnderWay = false
+                partition.retryAtMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
+            }
         case .load(let number, let epoch, _), .loadDue(let number, let epoch, _, _, _):
             guard let partition = owned(number, epoch) else { return }
             switch answer {
@@ -52,8 +59,8 @@ extension Member {
         switch answer {
         case .claimed(let claim):
             claimed(partition, claim, askedAtMilliseconds: question.askedAtMilliseconds, moment)
-        default:
-            partition.phase = .free
+        case .held: held(partition, moment)
+        default: partition.phase = .free
         }
     }
 

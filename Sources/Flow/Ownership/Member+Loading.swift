@@ -6,8 +6,35 @@ extension Member {
     private static let dueLookMilliseconds: Int64 = 1_000
 
     func load(_ keys: [LoadKey], of partition: OwnedPartition, ticket: UInt64, _ moment: Moment) {
-        partition.loadsUnderWay += 1
         ask(.load(partition: partition.number, partition.epoch, keys), ticket: ticket, moment)
+    }
+
+    func loadAgain(_ partition: OwnedPartition, _ moment: Moment) {
+        guard !partition.loadsToRepeat.isEmpty, moment.realMilliseconds >= partition.retryAtMilliseconds else { return }
+        let loads = partition.loadsToRepeat
+        partition.loadsToRepeat = []
+        for (keys, ticket) in loads where preparations[ticket] != nil {
+            load(keys, of: partition, ticket: ticket, moment)
+        }
+    }
+
+    /// Activities have left memory: some may be those that batches were prepared for and have not been applied to.
+    func prepareAgain(_ partition: OwnedPartition, _ moment: Moment) {
+        let tickets = preparations.filter {
+            $0.value.isDone && $0.value.partition == partition.number && $0.value.epoch == partition.epoch
+        }
+        for ticket in tickets.keys.sorted() { finishPreparing(ticket, of: partition, moment) }
+    }
+
+    private func finishPreparing(_ ticket: UInt64, of partition: OwnedPartition, _ moment: Moment) {
+        let shard = shard(of: partition)
+        let gone = (preparations[ticket]?.needed ?? []).filter { isGone($0, shard) }
+        preparations[ticket]?.isDone = gone.isEmpty
+        if !gone.isEmpty { load(Array(gone), of: partition, ticket: ticket, moment) }
+    }
+
+    private func isGone(_ key: LoadKey, _ shard: Shard) -> Bool {
+        !key.isSubject && key.identifier.withUnsafeBytes { shard.needsLoad($0, isSubject: false) }
     }
 
     func lookForDue(_ partition: OwnedPartition, _ moment: Moment) {
@@ -16,7 +43,6 @@ extension Member {
         else { return }
         partition.dueFromMilliseconds = nil
         partition.dueThroughMilliseconds = moment.pacing.nowMilliseconds
-        partition.loadsUnderWay += 1
         ask(
             .loadDue(
                 partition: partition.number, partition.epoch, fromMilliseconds: from,
@@ -25,7 +51,6 @@ extension Member {
 
     func loaded(_ checkpoints: [LoadedCheckpoint], by question: Question, _ partition: OwnedPartition, _ moment: Moment)
     {
-        partition.loadsUnderWay -= 1
         let shard = shard(of: partition)
         for checkpoint in checkpoints {
             do throws(CheckpointFault) {
@@ -47,7 +72,11 @@ extension Member {
             for key in keys where key.isSubject {
                 key.identifier.withUnsafeBytes { shard.noteLoaded(subject: $0) }
             }
-            if let ticket = question.ticket { preparations[ticket]?.isDone = true }
+            if let ticket = question.ticket {
+                // What was not found is kept nowhere.
+                for key in keys where isGone(key, shard) { preparations[ticket]?.needed?.remove(key) }
+                finishPreparing(ticket, of: partition, moment)
+            }
         case .loadDue(_, _, let from, let through, let limit):
             noteDue(checkpoints, from: from, through: through, limit: limit, partition, moment)
         default: break
@@ -73,11 +102,11 @@ extension Member {
     }
 
     func notLoaded(_ question: Question, _ partition: OwnedPartition, _ moment: Moment) {
-        partition.loadsUnderWay -= 1
         switch question.request {
         case .load(_, _, let keys):
-            // The records wait for it, so it is asked again at once; a store out of reach answers no sooner than it can.
-            if let ticket = question.ticket { load(keys, of: partition, ticket: ticket, moment) }
+            guard let ticket = question.ticket else { return }
+            partition.loadsToRepeat.append((keys, ticket))
+            partition.retryAtMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
         case .loadDue(_, _, let from, _, _):
             partition.dueFromMilliseconds = from
             partition.retryAtMilliseconds = moment.realMilliseconds + settings.retryMilliseconds

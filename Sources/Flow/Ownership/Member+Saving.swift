@@ -32,14 +32,18 @@ extension Member {
 
     /// The last batches before the partition is let go of.
     func saveLast(_ partition: OwnedPartition, _ moment: Moment) {
+        if case .saving(let until) = partition.phase, moment.realMilliseconds >= until {
+            // The store renews and does not write: the partition is of more use to somebody else, who reads again what was not settled.
+            counts.partitionsLost += 1
+            release(partition, moment)
+            return
+        }
         guard partition.receipt == nil, moment.realMilliseconds >= partition.retryAtMilliseconds else { return }
         let shard = shard(of: partition)
         if shard.hasUnsaved || hasMoved(partition, shard) {
             save(partition, shard, isLast: true, moment)
         } else {
-            partition.phase = .releasing
-            ask(.release(partition: partition.number, partition.epoch), moment)
-            lane.drop(partition.number)
+            release(partition, moment)
         }
     }
 
@@ -111,9 +115,12 @@ extension Member {
 
     /// - Returns: whether a batch is on its way, after which activities leave memory.
     private func evictIfFull(_ partition: OwnedPartition, _ shard: Shard, _ moment: Moment) -> Bool {
-        guard partition.loadsUnderWay == 0, partition.phase == .owned else { return false }
-        let total = lane.eachShard.reduce(0) { $0 + $1.activityCount }
-        guard total > settings.maxActivities, shard.activityCount > 0 else { return false }
+        guard isFull, partition.isRead, shard.activityCount > 0 else { return false }
+        // Of batches that were prepared before memory was full nobody knows which activities they need.
+        let isUnknown = preparations.values.contains {
+            $0.partition == partition.number && $0.epoch == partition.epoch && $0.needed == nil
+        }
+        if isUnknown { return false }
         let quietSince = [Member.restMilliseconds, Member.restMilliseconds / 10, 0]
         for rest in quietSince {
             let (bytes, entries, receipt) = shard.takeIdle(
@@ -128,6 +135,8 @@ extension Member {
         return false
     }
 
+    var isFull: Bool { lane.eachShard.reduce(0) { $0 + $1.activityCount } > settings.maxActivities }
+
     func saved(_ partition: OwnedPartition, _ moment: Moment) {
         guard let receipt = partition.receipt else { return }
         partition.receipt = nil
@@ -136,7 +145,10 @@ extension Member {
         }
         counts.savesAcknowledged += 1
         counts.checkpointsSaved += receipt.count
-        shard(of: partition).saved(receipt, at: moment.pacing)
+        let shard = shard(of: partition)
+        let evictions = shard.evictions
+        shard.saved(receipt, at: moment.pacing)
+        if shard.evictions > evictions { prepareAgain(partition, moment) }
         lane.noteReady(partition.number)
     }
 

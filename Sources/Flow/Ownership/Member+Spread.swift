@@ -18,8 +18,14 @@ extension Member {
         for partition in held.filter({ $0.phase == .owned }).suffix(max(0, held.count - quota)) {
             drain(partition, moment)
         }
-        claim(quota - held.count, moment)
+        let wanted = max(0, quota - held.count)
+        claimsLeft = min(partitions.count, wanted + max(Member.claimsBesides, partitions.count / 4))
+        claim(wanted, moment)
     }
+
+    /// So many partitions more, or a quarter of all, are tried a beat where those that are tried are held: a free one among many is found
+    /// within a second.
+    private static let claimsBesides = 16
 
     /// How many partitions this member is to have; the first ones by name have one more where it does not come out even.
     private var quota: Int {
@@ -29,24 +35,30 @@ extension Member {
     }
 
     private func claim(_ wanted: Int, _ moment: Moment) {
-        guard wanted > 0 else { return }
-        var tried = 0
-        for step in 0..<partitions.count where tried < wanted {
-            let partition = partitions[(claimFrom + step) % partitions.count]
+        var asked = 0
+        for _ in partitions.indices where asked < wanted && claimsLeft > 0 {
+            let partition = partitions[claimFrom]
+            claimFrom = (claimFrom + 1) % partitions.count
             guard partition.phase == .free else { continue }
             partition.phase = .claiming
             partition.leasedAtMilliseconds = moment.realMilliseconds
             ask(.claim(partition: partition.number), moment)
-            tried += 1
+            asked += 1
+            claimsLeft -= 1
         }
-        claimFrom = (claimFrom + max(1, tried)) % partitions.count
+    }
+
+    /// Another member has it: one that is free may be found elsewhere.
+    func held(_ partition: OwnedPartition, _ moment: Moment) {
+        partition.phase = .free
+        if takesPartitions { claim(1, moment) }
     }
 
     func claimed(_ partition: OwnedPartition, _ claim: Claim, askedAtMilliseconds: Int64, _ moment: Moment) {
         guard takesPartitions else {
-            partition.phase = .releasing
+            partition.epoch = claim.epoch
             partition.leasedAtMilliseconds = askedAtMilliseconds
-            ask(.release(partition: partition.number, claim.epoch), moment)
+            release(partition, moment)
             return
         }
         partition.phase = .owned
@@ -98,7 +110,7 @@ extension Member {
         partition.renewalAskedAtMilliseconds = nil
         partition.leasedAtMilliseconds = max(partition.leasedAtMilliseconds, askedAtMilliseconds)
         partition.nextRenewalMilliseconds = askedAtMilliseconds + settings.renewalMilliseconds
-        if partition.phase == .saving { return }
+        if partition.isSaving { return }
         lane.extend(
             partition.number,
             sendsUntilMilliseconds: partition.leasedAtMilliseconds + settings.sendingMilliseconds)

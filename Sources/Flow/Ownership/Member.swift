@@ -22,6 +22,8 @@ public final class Member {
     var isBeating = false
     /// From where partitions are tried, so that all have their turn.
     var claimFrom = 0
+    /// Before the next beat.
+    var claimsLeft = 0
     private var isStopping = false
     var isLeaving = false
     public internal(set) var isStopped = false
@@ -43,6 +45,8 @@ public final class Member {
         let partition: Int32
         let epoch: Epoch
         var isDone = false
+        /// Activities that have to be in memory, as far as they are kept; nil where memory was not full, so that none would leave.
+        var needed: Set<LoadKey>?
     }
 
     public init(settings: MemberSettings, lane: Lane) {
@@ -74,10 +78,7 @@ public final class Member {
     private func advance(_ partition: OwnedPartition, _ moment: Moment) {
         let now = moment.realMilliseconds
         guard partition.isOwned else {
-            // Nobody answered the release: the lease ends by itself.
-            if partition.phase == .releasing, now >= partition.leasedAtMilliseconds + settings.leaseMilliseconds {
-                partition.forget()
-            }
+            if partition.phase == .releasing { releaseAgain(partition, moment) }
             return
         }
         if now >= partition.leasedAtMilliseconds + settings.leaseMilliseconds {
@@ -88,6 +89,7 @@ public final class Member {
         renewIfDue(partition, moment)
         switch partition.phase {
         case .owned:
+            loadAgain(partition, moment)
             lookForDue(partition, moment)
             saveIfDue(partition, moment)
         case .draining(let until):
@@ -95,7 +97,7 @@ public final class Member {
                 if now >= until { counts.drainsCutShort += 1 }
                 lane.fence(partition.number)
                 shard(of: partition).saveAll()
-                partition.phase = .saving
+                partition.phase = .saving(untilMilliseconds: now + settings.leaseMilliseconds)
                 saveLast(partition, moment)
             } else {
                 saveIfDue(partition, moment)
@@ -106,19 +108,26 @@ public final class Member {
     }
 
     private func nextDue(of partition: OwnedPartition) -> Int64 {
-        guard partition.isOwned else { return partition.leasedAtMilliseconds + settings.leaseMilliseconds }
         var due = partition.leasedAtMilliseconds + settings.leaseMilliseconds
-        if partition.renewalAskedAtMilliseconds == nil { due = min(due, partition.nextRenewalMilliseconds) }
-        if case .draining(let until) = partition.phase { due = min(due, until) }
-        if partition.receipt == nil {
-            let isWanted = hasToSave(partition) || partition.phase == .saving
-            due = min(due, isWanted ? max(partition.nextSaveMilliseconds, partition.retryAtMilliseconds) : due)
-            if partition.phase != .saving {
-                due = min(due, max(partition.nextBoundMilliseconds, partition.retryAtMilliseconds))
+        switch partition.phase {
+        case .free, .claiming: return .max
+        case .releasing: return partition.isReleaseUnderWay ? due : min(due, partition.retryAtMilliseconds)
+        case .owned:
+            if partition.dueFromMilliseconds != nil {
+                due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
             }
+            if !partition.loadsToRepeat.isEmpty { due = min(due, partition.retryAtMilliseconds) }
+        case .draining(let until): due = min(due, until)
+        case .saving(let until):
+            due = min(due, until)
+            if partition.receipt == nil { due = min(due, partition.retryAtMilliseconds) }
         }
-        if partition.phase == .owned, partition.dueFromMilliseconds != nil {
-            due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
+        if partition.renewalAskedAtMilliseconds == nil { due = min(due, partition.nextRenewalMilliseconds) }
+        if partition.receipt == nil, !partition.isSaving {
+            if hasToSave(partition) {
+                due = min(due, max(partition.nextSaveMilliseconds, partition.retryAtMilliseconds))
+            }
+            due = min(due, max(partition.nextBoundMilliseconds, partition.retryAtMilliseconds))
         }
         return due
     }
@@ -195,33 +204,48 @@ public final class Member {
     ) -> UInt64 {
         let partition = partitions[Int(number)]
         let shard = shard(of: partition)
+        let isFull = self.isFull
         var missing: Set<LoadKey> = []
+        var needed: Set<LoadKey> = []
         for place in 0..<count {
             let (identifier, isSubject) = key(place)
             guard !identifier.isEmpty else { continue }
-            if shard.needsLoad(identifier, isSubject: false) { missing.insert(LoadKey(identifier: Array(identifier))) }
+            if isFull { needed.insert(LoadKey(identifier: Array(identifier))) }
+            if shard.needsLoad(identifier, isSubject: false) {
+                // An activity of a subject's name was loaded with the subject's followers.
+                if isSubject, !shard.needsLoad(identifier, isSubject: true) { continue }
+                missing.insert(LoadKey(identifier: Array(identifier)))
+            }
             if isSubject, shard.needsLoad(identifier, isSubject: true) {
                 missing.insert(LoadKey(identifier: Array(identifier), isSubject: true))
             }
         }
         let ticket = nextTicket
         nextTicket += 1
-        preparations[ticket] = Preparation(partition: number, epoch: partition.epoch, isDone: missing.isEmpty)
+        preparations[ticket] = Preparation(
+            partition: number, epoch: partition.epoch, isDone: missing.isEmpty, needed: isFull ? needed : nil)
         if !missing.isEmpty { load(Array(missing), of: partition, ticket: ticket, moment) }
         return ticket
     }
 
     /// Whether the events of a batch may be applied. Batches of one partition are applied in the order in which they were prepared; those of
     /// a partition that is read no more are never prepared, and to be forgotten.
-    public func isPrepared(_ ticket: UInt64) -> Bool { preparations[ticket]?.isDone ?? false }
+    public func isPrepared(_ ticket: UInt64) -> Bool {
+        guard let preparation = preparations[ticket], preparation.isDone else { return false }
+        let partition = partitions[Int(preparation.partition)]
+        return partition.isRead && partition.epoch == preparation.epoch
+    }
 
     /// The batch has been applied, or forgotten.
     public func finish(_ ticket: UInt64) { preparations[ticket] = nil }
 
+    /// Nothing where the partition is read no more: the event is its next owner's.
+    ///
     /// - Returns: what the caller has to dead-letter.
     public func apply(
         _ event: Event, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
     ) -> ApplyFaults {
+        guard partitions[Int(partition)].isRead else { return ApplyFaults() }
         let faults = lane.apply(event, partition: partition, source: source, offset: offset, at: moment)
         note(read: offset, partition: partition, source: source)
         return faults
@@ -229,6 +253,7 @@ public final class Member {
 
     /// A record that the decoder refused.
     public func countDeadLetter(partition: Int32, source: Int = 0, offset: Int64) {
+        guard partitions[Int(partition)].isRead else { return }
         lane.countDeadLetter(partition: partition)
         note(read: offset, partition: partition, source: source)
     }
@@ -267,6 +292,25 @@ public final class Member {
     func letGo(_ partition: OwnedPartition) {
         lane.drop(partition.number)
         partition.forget()
+    }
+
+    /// Whoever gets it next goes on from what was saved.
+    func release(_ partition: OwnedPartition, _ moment: Moment) {
+        partition.phase = .releasing
+        partition.isReleaseUnderWay = true
+        ask(.release(partition: partition.number, partition.epoch), moment)
+        lane.drop(partition.number)
+    }
+
+    private func releaseAgain(_ partition: OwnedPartition, _ moment: Moment) {
+        let now = moment.realMilliseconds
+        if now >= partition.leasedAtMilliseconds + settings.leaseMilliseconds {
+            // Nobody answers: the lease has ended by itself.
+            partition.forget()
+        } else if !partition.isReleaseUnderWay, now >= partition.retryAtMilliseconds {
+            partition.isReleaseUnderWay = true
+            ask(.release(partition: partition.number, partition.epoch), moment)
+        }
     }
 
     private func leaveIfFree(_ moment: Moment) {

@@ -8,8 +8,8 @@ final class OwnedPartition {
         case owned
         /// Nothing is read any more; what is under way is waited for.
         case draining(untilMilliseconds: Int64)
-        /// Nothing leaves any more; what the store does not know is written.
-        case saving
+        /// Nothing leaves any more; what the store does not know is written. If it takes no more, the next owner reads it again.
+        case saving(untilMilliseconds: Int64)
         case releasing
     }
 
@@ -47,8 +47,11 @@ final class OwnedPartition {
     var nextSaveMilliseconds: Int64 = 0
     var nextBoundMilliseconds: Int64 = 0
 
+    var isReleaseUnderWay = false
+
     // Loading.
-    var loadsUnderWay = 0
+    /// What the store could not give: it is asked again, for records wait for it.
+    var loadsToRepeat: [(keys: [LoadKey], ticket: UInt64)] = []
     /// The next page of what is due begins here; nil while one is under way.
     var dueFromMilliseconds: Int64? = 0
     var dueLimit = OwnedPartition.duePage
@@ -61,6 +64,10 @@ final class OwnedPartition {
         self.number = number
         self.sources = Array(repeating: Source(), count: sources)
     }
+
+    var isRead: Bool { if case .owned = phase { true } else { false } }
+
+    var isSaving: Bool { if case .saving = phase { true } else { false } }
 
     var isOwned: Bool {
         switch phase {
@@ -130,7 +137,8 @@ final class OwnedPartition {
         sources = fresh.sources
         (epoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, nil, nil, [])
         (serial, nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0, 0)
-        (loadsUnderWay, dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, 0, OwnedPartition.duePage, 0)
+        (dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, OwnedPartition.duePage, 0)
+        (loadsToRepeat, isReleaseUnderWay) = ([], false)
         dueThroughMilliseconds = 0
     }
 }
