@@ -44,7 +44,8 @@ enum SimulateFaultsCommand: Command {
         let whole = Mutex(Campaign())
         DispatchQueue.concurrentPerform(iterations: cores) { core in
             let seeds = stride(from: core, to: count, by: cores).lazy.map { begin + UInt64($0) }
-            let part = Campaign.run(seeds, defect: defect)
+            // One is enough to see that a defect is found.
+            let part = Campaign.run(seeds, defect: defect, untilFailure: defect != nil)
             whole.withLock { $0.add(part) }
         }
         return whole.withLock { $0 }
