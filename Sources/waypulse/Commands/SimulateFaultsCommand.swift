@@ -11,8 +11,9 @@ enum SimulateFaultsCommand: Command {
         Example("waypulse simulate faults --seeds 1 --from 4711", "One world again, exactly as it was."),
     ]
     static let details = """
-        Everything runs in virtual time: providers that refuse, lose answers and go away, clocks that step, phones that hear late. A seed that
-        breaks a promise prints itself with its history. Exit code 1 if one does.
+        Everything runs in virtual time: providers that refuse, lose answers and go away, clocks that step, phones that hear late. In half of the
+        worlds several members share streams and a store: they die between any two of their effects, freeze, leave and join; the store is slow,
+        out of reach or full, and loses answers. A seed that breaks a promise prints itself with its history. Exit code 1 if one does.
         """
     private static let seeds = Flag("--seeds", value: "N", "How many worlds; the default is 1000")
     private static let first = Flag("--from", value: "SEED", "The first seed; the default is 1")
