@@ -13,6 +13,15 @@ struct SimulationTests {
         #expect(campaign.failureCount == 0)
         #expect(campaign.seeds == SimulationTests.seeds.count)
         for line in campaign.summary { print(line) }
+        // What follows each other often is also torn apart.
+        for (first, second) in [
+            (Effect.applied, Effect.saveMade), (.saveDone, .saveHeard), (.commitMade, .commitDone),
+            (.commitDone, .commitHeard), (.handed, .left), (.left, .answered), (.loadHeard, .applied),
+        ] {
+            #expect(
+                campaign.crashes[after: first, before: second] > 0,
+                "nobody died between \(first.name) and \(second.name)")
+        }
         for fault in Fault.allCases {
             #expect(campaign.coverage[fault] > 0, "\(fault.name) never happened")
         }
@@ -65,7 +74,7 @@ struct SimulationTests {
             #expect(again.description == text)
         }
 
-        @Test("all six defects can be named")
+        @Test("all defects can be named")
         func names() {
             #expect(Set(Simulation.defects).isSuperset(of: PlantedDefectCase.all.map(\.name)))
         }
@@ -79,6 +88,11 @@ struct PlantedDefectCase: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
+    /// What was written, or not, comes to light as a phone that knows too little, or as an owner that does.
+    private static let lost: [FaultSimulation.Promise] = [
+        .newestStateIsTold, .alertIsTold, .newestLeaves, .nothingAfterEnd, .settles,
+    ]
+
     static let all = [
         PlantedDefectCase(name: "sequence-reused", promises: [.sequenceRises]),
         PlantedDefectCase(name: "shown-before-accepted", promises: [.newestStateIsTold, .alertIsTold]),
@@ -86,5 +100,15 @@ struct PlantedDefectCase: Sendable, CustomStringConvertible {
         PlantedDefectCase(name: "end-overtakes", promises: [.oneInFlight]),
         PlantedDefectCase(name: "timestamp-twice", promises: [.timestampsRise]),
         PlantedDefectCase(name: "superseded-sent", promises: [.supersededIsNotSent, .nothingAfterEnd]),
+        PlantedDefectCase(name: "pending-end-not-written", promises: lost + [.storeIsBounded]),
+        PlantedDefectCase(name: "tombstone-lost", promises: lost + [.storeIsBounded]),
+        PlantedDefectCase(name: "bucket-lost", promises: [.cadenceHolds]),
+        PlantedDefectCase(name: "dispatch-not-fenced", promises: [.oneOwnerSends]),
+        PlantedDefectCase(name: "commit-ahead-of-settle", promises: lost),
+        PlantedDefectCase(name: "cursor-before-checkpoint", promises: lost + [.sequenceRises, .replayChangesNothing]),
+        PlantedDefectCase(name: "bound-not-persisted", promises: [.sequenceRises]),
+        PlantedDefectCase(name: "intent-not-written", promises: [.oneCard]),
+        PlantedDefectCase(name: "store-unfenced", promises: [.oneOwnerWrites]),
+        PlantedDefectCase(name: "commit-unfenced", promises: [.oneOwnerWrites]),
     ]
 }

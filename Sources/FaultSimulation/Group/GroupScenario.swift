@@ -52,9 +52,11 @@ struct GroupScenario {
         wallErrorMilliseconds = scenario.longestStepMilliseconds > 0 ? 1_000 : 0
         losesWrites = random.chance(percent: 6)
         var kinds = Upheaval.allCases.filter { $0 != .failOver && random.chance(percent: 45) }
+        // Most of what can go wrong needs somebody who ends without a word, or who comes back when he is not expected.
+        if random.chance(percent: 60) { kinds += [.crash, .pause] }
         if losesWrites { kinds.append(.failOver) }
         upheavals = kinds
-        upheavalCount = kinds.isEmpty ? 0 : random.below(8)
+        upheavalCount = kinds.isEmpty ? 0 : random.below(14)
         poisonPercent = random.pick([0, 0, 5])
     }
 

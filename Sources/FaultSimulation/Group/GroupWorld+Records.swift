@@ -52,6 +52,11 @@ extension GroupWorld {
                     let offset = node.member.readAfter(partition: Int32(partition), source: source)
                     return Node.Reading(askedOffset: offset, appliedOffset: offset)
                 }
+                for source in 0..<group.sources {
+                    node.member.noteEnd(
+                        partition: Int32(partition), source: source,
+                        offset: log.end(partition: partition, source: source) ?? -1)
+                }
                 note(nil, [30, Int64(node.index), Int64(partition)], "\(node.name) begins to read \(partition)")
             }
             guard let readings = node.readings[partition] else { continue }

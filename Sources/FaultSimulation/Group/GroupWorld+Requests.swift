@@ -53,6 +53,10 @@ extension GroupWorld {
             activity, [2, Int64(node.index), Int64(update.sequence), Int64(update.attempt), update.timestampSeconds],
             "\(node.name) hands over \(update.kind) \(update.sequence) attempt \(update.attempt): \(update.reasons.names.joined(separator: ", "))"
         )
+        if let milliseconds = node.freezesOnHandMilliseconds {
+            node.freezesOnHandMilliseconds = nil
+            freeze(node, forMilliseconds: milliseconds)
+        }
         let wait = random.between(group.handOverMilliseconds.lowerBound, group.handOverMilliseconds.upperBound)
         if wait == 0 {
             try submit(identifier)

@@ -52,6 +52,11 @@ extension GroupWorld {
         // Its connection is gone, or it died: what was under way then has been decided.
         guard let place = node.asks.firstIndex(where: { $0.identifier == identifier }) else { return }
         guard node.asks[place].answer == nil else { return }
+        if node.heldUpUntilMilliseconds > realMilliseconds {
+            agenda.plan(
+                .group(.done(node: node.index, ask: identifier)), atMilliseconds: node.heldUpUntilMilliseconds)
+            return
+        }
         if let effect = node.asks[place].request.effect, node.isRunning, dies(node, before: effect.done) { return }
         try storeDoes(node, at: place)
     }

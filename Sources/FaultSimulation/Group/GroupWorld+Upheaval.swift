@@ -53,10 +53,13 @@ extension GroupWorld {
         note(nil, [21, Int64(node.index)], "\(node.name) dies")
         node.state = .gone
         node.doom = nil
-        // What it had written to its socket may arrive all the same.
-        if random.chance(percent: 50) {
+        // What it had written to its socket may arrive all the same, and late.
+        switch random.below(4) {
+        case 0, 1:
             try decideUnderWay(node)
             node.asks = []
+        case 2: node.heldUpUntilMilliseconds = realMilliseconds + random.between(1_000, 20_000)
+        default: break
         }
         if !faultsAreOver, random.chance(percent: 80) { planBegin() }
         planBeginIfAlone()
@@ -77,6 +80,14 @@ extension GroupWorld {
     private mutating func planBeginIfAlone() {
         let isAwaited = agenda.contains { if case .group(.begin) = $0 { true } else { false } }
         if nodes.allSatisfy({ $0.state == .gone }), !isAwaited { planBegin() }
+    }
+
+    mutating func freeze(_ node: Node, forMilliseconds milliseconds: Int64) {
+        let until = realMilliseconds + milliseconds
+        note(nil, [28, Int64(node.index), until], "\(node.name) freezes for \(milliseconds) ms")
+        node.state = .paused(untilMilliseconds: until)
+        if random.chance(percent: 50) { node.heldUpUntilMilliseconds = until }
+        agenda.plan(.group(.resume(node: node.index)), atMilliseconds: until)
     }
 
     mutating func resume(_ node: Node) {
@@ -145,10 +156,12 @@ extension GroupWorld {
         let node = random.pick(running)
         switch upheaval {
         case .pause:
-            let until = now + random.pick([500, 4_000, 9_000, 12_000, 30_000])
-            note(nil, [28, Int64(node.index), until], "\(node.name) freezes for \(until - now) ms")
-            node.state = .paused(untilMilliseconds: until)
-            agenda.plan(.group(.resume(node: node.index)), atMilliseconds: until)
+            let milliseconds: Int64 = random.pick([500, 4_000, 9_000, 12_000, 30_000])
+            if random.chance(percent: 50) {
+                node.freezesOnHandMilliseconds = milliseconds
+            } else {
+                freeze(node, forMilliseconds: milliseconds)
+            }
         case .stop:
             guard !node.isStopping else { return }
             note(nil, [29, Int64(node.index)], "\(node.name) is told to end")
@@ -201,7 +214,10 @@ extension GroupWorld {
     mutating func endFaults() throws(Broken) {
         endProviderFaults()
         storeWeather = StoreWeather()
-        for node in nodes { node.doom = nil }
+        for node in nodes {
+            node.doom = nil
+            node.freezesOnHandMilliseconds = nil
+        }
         if !group.upheavals.isEmpty, random.chance(percent: 50) {
             for node in nodes where node.state != .gone { try kill(node) }
         }

@@ -54,6 +54,10 @@ final class Node {
     var state = State.running
     var isStopping = false
     var doom: Doom?
+    /// It freezes for so long as soon as it has handed over a push, which then waits in front of the wire.
+    var freezesOnHandMilliseconds: Int64?
+    /// What it asked of the store is held up until then, in its own buffers or on the way.
+    var heldUpUntilMilliseconds = Int64.min
     var lastEffect: Effect?
     var wakeMilliseconds: Int64?
     /// By partition, then by source; nil where it does not read.

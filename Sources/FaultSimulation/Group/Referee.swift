@@ -224,8 +224,7 @@ struct Referee {
                 throw Broken(.positionsRise, "stream \(partition)/\(source) is settled beyond its end")
             }
             let records = log.count(partition: partition, source: source, through: position.offset)
-            // Owners count to a mark before what is settled, and an unclean end makes the rest uncounted.
-            if position.records > records {
+            if position.records != records {
                 throw Broken(
                     .positionsRise,
                     "\(records) records of stream \(partition)/\(source) are settled, \(position.records) were counted")
