@@ -41,7 +41,11 @@ public final class StreamBatch {
         let isMissing: Bool
     }
 
-    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+    private static let usualBytes = 16_384
+    /// Beyond it memory is not kept for the next read: large entries come in bursts, and each partition has some batches.
+    private static let mostKeptBytes = 1 << 20
+
+    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: StreamBatch.usualBytes, alignment: 16)
     private var used = 0
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) public private(set) var records: [StreamRecord] = []
@@ -62,6 +66,9 @@ public final class StreamBatch {
         (used, applied, ticket) = (0, 0, nil)
         escaped = KeptBytes()
         notices = []
+        guard bytes.count > StreamBatch.mostKeptBytes else { return }
+        bytes.deallocate()
+        bytes = .allocate(byteCount: StreamBatch.usualBytes, alignment: 16)
     }
 
     func add(source: Int, offset: Int64, value: UnsafeRawBufferPointer?) {

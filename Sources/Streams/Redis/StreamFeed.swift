@@ -32,7 +32,8 @@ public enum StreamNotice: Equatable, Sendable {
     case reachedEnd(source: Int)
     /// Entries were trimmed before they were read: reading goes on behind them. How many is unknown where Redis does not count.
     case trimmed(source: Int, entries: Int64?, SettledPosition)
-    /// The stream ends before what was read of it: it lost its newest entries, in a fail-over as a rule.
+    /// The stream ends before what was read of it: it lost its newest entries, in a fail-over as a rule. Or it holds less than was read: it
+    /// was removed and made anew.
     case rewound(source: Int, fromOffset: Int64, SettledPosition)
 }
 
@@ -57,7 +58,10 @@ public final class StreamFeed {
     var records: [Int64?] = []
     public internal(set) var lags: [StreamLag]
     /// Why nothing is read at the moment; nil where that is as it should be.
-    public internal(set) var fault: SourceFault?
+    public var fault: SourceFault? { lookFault ?? readFault }
+    /// Each until the same succeeds: a stream that can be looked at may still not be read.
+    private var lookFault: SourceFault?
+    private var readFault: SourceFault?
     private var staged: [StreamBatch] = []
     private var spare: [StreamBatch] = []
     private var isAsking = false
@@ -137,9 +141,9 @@ public final class StreamFeed {
             isAsking = false
             switch outcome {
             case .reply(let reply):
-                fault = nil
+                readFault = nil
                 take(reply, now)
-            case .refused(let refusal): refuse(refusal, "XREAD", now)
+            case .refused(let refusal): readFault = refused(refusal, "XREAD", now)
             // The next read waits for a connection; the client tells why there is none.
             case .lost, .unsent: break
             }
@@ -158,9 +162,10 @@ public final class StreamFeed {
                 var parts = entry.makeIterator()
                 guard let text = parts.next()?.bytes, let identifier = RedisStreamID(text) else { continue }
                 guard let offset = identifier.offset else {
-                    fail(
+                    readFault = failed(
                         "\(name) has the entry id \(identifier), which no clock gives",
-                        "have producers write with XADD … *, and remove that entry: redis-cli XDEL \(name) \(identifier)",
+                        "have producers write with XADD … *, remove that entry and those behind it: redis-cli XDEL '\(name)' \(identifier), "
+                            + "and let ids go on behind the newest one that is left: redis-cli XSETID '\(name)' <its id>",
                         now)
                     break
                 }
@@ -211,7 +216,7 @@ public final class StreamFeed {
                 }
                 guard left == 0 else { return }
                 isAsking = false
-                if !hasFailed { fault = nil }
+                if !hasFailed { lookFault = nil }
                 stage(notices)
                 isOpen = begun.count == after.count
             }
@@ -228,8 +233,8 @@ public final class StreamFeed {
 
     private func note(_ failure: StreamLook.Failure, _ now: Int64) {
         switch failure {
-        case .refused(let refusal, let command): refuse(refusal, command, now)
-        case .missing(let what, let remedy): fail(what, remedy, now)
+        case .refused(let refusal, let command): lookFault = refused(refusal, command, now)
+        case .missing(let what, let remedy): lookFault = failed(what, remedy, now)
         case .unknown: break
         }
     }
@@ -247,6 +252,10 @@ public final class StreamFeed {
             let end = SettledPosition(offset: seen.newestOffset, records: seen.entriesAdded ?? 0)
             notices.append(.rewound(source: source, fromOffset: after[source], end))
             (after[source], records[source]) = (end.offset, end.records)
+        } else if let added = seen.entriesAdded, let read = records[source], added < read {
+            let anew = SettledPosition(offset: after[source], records: seen.recordsBefore(after[source]))
+            notices.append(.rewound(source: source, fromOffset: after[source], anew))
+            records[source] = anew.records
         } else if let first = seen.firstUnreadOffset(after: after[source], records: records[source]),
             after[source] >= 0
         {
@@ -262,24 +271,25 @@ public final class StreamFeed {
 
     private static let retryMilliseconds: Int64 = 1_000
 
-    private func refuse(_ refusal: RedisRefusal, _ asked: String, _ now: Int64) {
+    private func refused(_ refusal: RedisRefusal, _ asked: String, _ now: Int64) -> SourceFault {
         let streams = settings.topics.indices.map { settings.stream($0, partition) }.joined(separator: " and ")
-        switch refusal.code {
+        return switch refusal.code {
         case "WRONGTYPE":
-            fail("\(streams) is no stream", "rename or remove the key, and have producers use XADD", now)
+            failed("\(streams) is no stream", "rename or remove the key, and have producers use XADD", now)
         case "NOPERM":
-            fail(
+            failed(
                 "this user may not \(asked) \(streams): \(refusal.message)",
                 "grant it: ACL SETUSER … +xread +xinfo +xgroup +xrange ~\(settings.topics[0]):*", now)
         default:
-            fail("Redis refused \(asked): \(refusal)", "see Redis' own log", now)
+            failed("Redis refused \(asked): \(refusal)", "see Redis' own log", now)
         }
     }
 
-    private func fail(_ problem: String, _ remedy: String, _ now: Int64) {
-        fault = SourceFault(
+    /// What failed is tried again after a while.
+    private func failed(_ problem: String, _ remedy: String, _ now: Int64) -> SourceFault {
+        retryAtMilliseconds = now + StreamFeed.retryMilliseconds
+        return SourceFault(
             source: "partition \(partition) of \(settings.topics.joined(separator: ", "))", problem: problem,
             remedy: remedy)
-        retryAtMilliseconds = now + StreamFeed.retryMilliseconds
     }
 }

@@ -156,8 +156,9 @@ struct StreamLook {
         }
     }
 
+    /// Of an id that no clock gives, the one that stands above all others: the stream does not end before it, and who reads it will say so.
     private static func offset(_ reply: RedisReply?) -> Int64? {
-        reply?.bytes.flatMap { RedisStreamID($0) }?.offset
+        reply?.bytes.flatMap { RedisStreamID($0) }.map { $0.offset ?? .max - 1 }
     }
 
     /// Replies of XINFO are names and values in turn.
