@@ -9,8 +9,8 @@ public enum StoreCheck: Sendable {
 }
 
 extension RedisStore {
-    /// Looks whether this member fits its group and Redis lets it work, and writes the group's shape down where it is new. Asked once at the
-    /// start, and again after a failure that passes.
+    /// Looks whether this member fits its group and Redis lets it work, and writes the group's shape down where it is new. Asked before
+    /// anything is claimed, and again after partitions were lost: Redis may have come back with other data, or none.
     public func check(_ completion: @escaping (StoreCheck) -> Void) {
         StoreChecking(store: self, completion).askRights()
     }
@@ -20,6 +20,7 @@ extension RedisStore {
 private final class StoreChecking {
     private let store: RedisStore
     private let completion: (StoreCheck) -> Void
+    private var othersLive = false
     private var group: GroupSettings { store.group }
     private var keys: GroupKeys { store.call.groupKeys }
 
@@ -44,16 +45,17 @@ private final class StoreChecking {
 
     private func askMembers() {
         run(.members, [keys.members], keys.membersSlot, "who lives in the group") { check, reply in
-            let others = reply.contains { $0.text != check.group.member }
-            check.askShape(othersLive: others)
+            check.othersLive = reply.contains { $0.text != check.group.member }
+            check.askShape(writes: false) { $0.askStreams() }
         }
     }
 
-    private func askShape(othersLive: Bool) {
-        let arguments = ["\(group.partitions)", group.topicsText, othersLive ? "1" : "0"]
+    /// Written once all else fits: a member whose settings are wrong would leave a shape that those whose are right do not fit.
+    private func askShape(writes: Bool, _ next: @escaping (StoreChecking) -> Void) {
+        let arguments = ["\(group.partitions)", group.topicsText, othersLive ? "1" : "0", writes ? "1" : "0"]
         run(.shape, [keys.shape], keys.shapeSlot, "the shape of the group", arguments) { check, reply in
             guard let partitions = reply[0]?.text, let topics = reply[1]?.text else {
-                check.askStreams()
+                next(check)
                 return
             }
             check.refuse(check.otherShape(partitions: partitions, topics: topics))
@@ -97,12 +99,12 @@ private final class StoreChecking {
                 }
             }
         }
-        if open == 0 { askInformation() }
+        if open == 0 { writeShape() }
     }
 
     private func judgeStreams(_ last: (topic: String, partition: Int32)?, _ failed: StoreFault?) {
         if let failed { return refuse(failed) }
-        guard let last else { return askInformation() }
+        guard let last else { return writeShape() }
         refuse(
             StoreFault(
                 .misconfigured,
@@ -111,6 +113,10 @@ private final class StoreChecking {
                 its producers divide by \(last.partition + 1) or more, so that events of one activity would have two owners. Set \
                 source.redis.partitions to the number that they use, or remove the stream if it is left over.
                 """))
+    }
+
+    private func writeShape() {
+        askShape(writes: true) { $0.askInformation() }
     }
 
     private func askInformation() {

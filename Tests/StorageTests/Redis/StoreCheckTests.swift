@@ -52,6 +52,16 @@ struct StoreCheckTests {
         #expect(fault.description.contains("divide by \(partition + 1) or more"))
     }
 
+    @Test("a member whose settings are wrong leaves no shape that the right ones do not fit")
+    func wrongFirst() throws {
+        let bench = try RedisBench(partitions: 8)
+        try bench.server.call("XADD", "rides:{15}", "*", "event", "{}")
+        #expect(bench.check("a").fault?.failure == .misconfigured)
+        let mended = try RedisBench(partitions: 16, server: bench.server)
+        #expect(mended.check("a").fault == nil)
+        #expect(try bench.server.call("HGET", "g:shape", "partitions") == .text("16"))
+    }
+
     @Test("keys that may be evicted and data that is kept in memory alone are warned of")
     func warned() throws {
         let bench = try RedisBench()

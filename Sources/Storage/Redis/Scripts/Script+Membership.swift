@@ -21,7 +21,8 @@ extension Script {
         return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. string.format('%d', now()), '+inf')
         """)
 
-    /// KEYS: 1 shape. ARGV: 1 partitions, 2 topics, 3 whether other members live. Returns 1, or the partitions and topics of the others.
+    /// KEYS: 1 shape. ARGV: 1 partitions, 2 topics, 3 whether other members live, 4 whether it is to be written where it
+    /// is new. Returns 1, or the partitions and topics of the others.
     ///
     /// Topics may change when nobody else lives; another number of partitions would look for each checkpoint in the wrong place.
     static let shape = Script(
@@ -30,7 +31,7 @@ extension Script {
         local kept = redis.call('HMGET', KEYS[1], 'partitions', 'topics')
         if kept[1] == ARGV[1] and kept[2] == ARGV[2] then return 1 end
         if kept[1] and (kept[1] ~= ARGV[1] or ARGV[3] == '1') then return {kept[1], kept[2] or ''} end
-        redis.call('HSET', KEYS[1], 'partitions', ARGV[1], 'topics', ARGV[2])
+        if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 'partitions', ARGV[1], 'topics', ARGV[2]) end
         return 1
         """)
 
