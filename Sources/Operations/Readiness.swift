@@ -16,7 +16,8 @@ public final class Readiness: Sendable {
 
     public var current: State { state.withLock { $0 } }
 
+    /// Whoever stops stays so: a word that was on its way when the signal came changes nothing.
     public func become(_ next: State) {
-        state.withLock { $0 = next }
+        state.withLock { if $0 != .stopping { $0 = next } }
     }
 }

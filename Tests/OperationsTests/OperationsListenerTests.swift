@@ -55,6 +55,9 @@ struct OperationsListenerTests {
         #expect(get("/readyz", port: listener.port).hasPrefix("HTTP/1.1 200"))
         readiness.become(.stopping)
         #expect(get("/readyz", port: listener.port).hasSuffix("stopping\n"))
+        // A word that was on its way when the signal came.
+        readiness.become(.ready)
+        #expect(get("/readyz", port: listener.port).hasSuffix("stopping\n"))
         #expect(get("/elsewhere", port: listener.port).hasPrefix("HTTP/1.1 404"))
     }
 }
