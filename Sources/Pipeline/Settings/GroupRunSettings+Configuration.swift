@@ -11,7 +11,8 @@ extension GroupRunSettings {
     /// - Throws: a password, certificate or authority file that cannot be used.
     public init?(_ configuration: Configuration) throws {
         let options = Options.redis
-        let name = configuration[Options.source.member] ?? GroupRunSettings.processName
+        let name =
+            (configuration[Options.source.member] ?? GroupRunSettings.processName) + GroupRunSettings.processSuffix()
         guard let redis = try RedisSettings(configuration, clientName: "waypulse-\(name)"),
             let partitions = configuration[options.partitions]
         else { return nil }
@@ -38,7 +39,14 @@ extension GroupRunSettings {
         isVolatile = configuration[Options.storage.kind] == "memory"
     }
 
-    /// Another for each process that lives at the same time.
+    /// A lease tells its holder by name. Two processes that were given the same one, or one that was frozen and its successor, would take
+    /// each other's partitions and both send for them.
+    private static func processSuffix() -> String {
+        let number = UInt32.random(in: .min ... .max)
+        let digits = String(number, radix: 16)
+        return "-" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
     private static var processName: String {
         var bytes = [CChar](repeating: 0, count: 256)
         gethostname(&bytes, 255)
