@@ -36,7 +36,7 @@ extension Lane {
         Attempt(
             event: flight.update.kind.event, serverErrors: flight.tries.serverErrors,
             unknownOutcomes: flight.tries.unknownOutcomes, connectionRefusals: flight.tries.connectionRefusals,
-            throttles: throttles.isEmpty ? 0 : throttles[flight.update.activityIdentifier] ?? 0,
+            throttles: throttles.isEmpty ? 0 : throttles[flight.update.activityIdentifier]?.count ?? 0,
             usualIntervalMilliseconds: settings.shard.minIntervalMilliseconds(
                 attributesType: flight.update.attributesType),
             providerTokenAgeSeconds: providerTokenAgeSeconds, random: random.next())
@@ -56,7 +56,10 @@ extension Lane {
         let change = record(
             reaction.evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
         if reaction.counts == .throttle {
-            throttles[flight.update.activityIdentifier, default: 0] += 1
+            // One that has gone with its partition would be kept for ever.
+            if standings[flight.shard].incarnation == flight.incarnation {
+                throttles[flight.update.activityIdentifier, default: Throttle(shard: flight.shard)].count += 1
+            }
         } else if !throttles.isEmpty,
             reaction.update == .accepted || reaction.update == .refused || reaction.update == .targetGone
         {

@@ -82,6 +82,7 @@ extension Lane {
         permitChanges += 1
         standings[index].sendsUntilMilliseconds = .min
         for pool in pools.indices { pools[pool].retries.removeAll(ofShard: index) }
+        if !throttles.isEmpty { throttles = throttles.filter { $0.value.shard != index } }
     }
 
     /// Whether updates of the partition are on their way, or something urgent could leave now but for a stream.
@@ -111,8 +112,8 @@ extension Lane {
 
     /// Under which ownership pushes of a partition may leave, and until when on the real clock.
     public func permit(of partition: Int32) -> (epoch: Epoch, untilMilliseconds: Int64) {
-        guard let standing = standings.first(where: { $0.partition == partition }) else { return (0, .min) }
-        return (standing.epoch, standing.sendsUntilMilliseconds)
+        guard let index = knownShard(of: partition) else { return (0, .min) }
+        return (standings[index].epoch, standings[index].sendsUntilMilliseconds)
     }
 
     /// Whether a push of that epoch may leave now: to be asked at the last moment before it does.

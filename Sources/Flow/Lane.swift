@@ -37,7 +37,11 @@ public final class Lane {
     @exclusivity(unchecked) var inFlight = FlightTable()
     @exclusivity(unchecked) var unpushable: [Unpushable] = []
     /// 429 in a row, by activity: a target that is throttled stays so across its updates.
-    @exclusivity(unchecked) var throttles: [String: Int] = [:]
+    @exclusivity(unchecked) var throttles: [String: Throttle] = [:]
+    struct Throttle {
+        let shard: Int
+        var count = 0
+    }
     @exclusivity(unchecked) var random: SplitMix
     /// Of retries, in the order in which they were held.
     var nextRetryOrder: UInt64 = 1
@@ -124,6 +128,9 @@ public final class Lane {
         newestPartition = (partition, index)
         return index
     }
+
+    /// Nil for a partition that the lane has never had.
+    func knownShard(of partition: Int32) -> Int? { shardOfPartition[partition] }
 
     /// When `fire` is to be called next, on pacing's clock.
     public var nextPacingDueMilliseconds: Int64? {

@@ -87,7 +87,10 @@ extension Member {
     }
 
     private func hasMoved(_ partition: OwnedPartition, _ shard: Shard) -> Bool {
-        settledPositions(partition, shard).contains { $0 != nil }
+        partition.sources.indices.contains { source in
+            guard let position = settledPosition(partition, shard, source) else { return false }
+            return position != partition.sources[source].settled
+        }
     }
 
     private func saveWhatIsHeldTooLong(_ partition: OwnedPartition, _ shard: Shard, _ moment: Moment) {
@@ -95,9 +98,10 @@ extension Member {
             guard let held = shard.smallestHeld(source: source) else { continue }
             let oldest = moment.pacing.nowMilliseconds - settings.maxUncommittedAgeMilliseconds
             let isTooOld = held.appliedAtMilliseconds <= oldest
-            let position =
-                partition.position(atOrBelow: held.offset - 1, source: source) ?? partition.sources[source].settled
-            let uncommitted = partition.sources[source].recordsRead - (position?.records ?? 0)
+            let position = partition.position(atOrBelow: held.offset - 1, source: source)
+            let uncommitted =
+                position.map { partition.sources[source].recordsRead - $0.records }
+                ?? partition.sources[source].recordsUnsettled
             let isTooMuch = uncommitted > settings.maxUncommittedRecords
             guard isTooOld || isTooMuch else { continue }
             counts.checkpointsForced += 1

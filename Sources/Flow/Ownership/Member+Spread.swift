@@ -69,6 +69,7 @@ extension Member {
             partition.sources[source].settled = position
             partition.sources[source].readOffset = position?.offset
             partition.sources[source].recordsRead = position?.records ?? 0
+            partition.sources[source].recordsBefore = position?.records ?? 0
         }
         let shard = lane.own(
             partition.number, epoch: claim.epoch,

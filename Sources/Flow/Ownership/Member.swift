@@ -70,7 +70,7 @@ public final class Member {
     /// On the real clock.
     public var nextDueMilliseconds: Int64 {
         if isStopped { return .max }
-        var due = isBeating ? Int64.max : nextBeatMilliseconds
+        var due = isBeating || isLeaving ? Int64.max : nextBeatMilliseconds
         for partition in partitions where partition.phase != .free { due = min(due, nextDue(of: partition)) }
         return due
     }
@@ -172,6 +172,11 @@ public final class Member {
     public func progress(partition: Int32, source: Int) -> (settled: SettledPosition?, read: SettledPosition?) {
         let known = partitions[Int(partition)].sources[source]
         return (known.settled, known.readOffset.map { SettledPosition(offset: $0, records: known.recordsRead) })
+    }
+
+    /// Records read of a source that no settled position has passed.
+    public func unsettledRecords(partition: Int32, source: Int) -> Int64 {
+        max(0, partitions[Int(partition)].sources[source].recordsUnsettled)
     }
 
     /// Where the log itself says that reading goes on: it begins there, or what lay before is no more.

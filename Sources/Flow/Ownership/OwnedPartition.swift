@@ -22,6 +22,10 @@ final class OwnedPartition {
         var endAtClaim: Int64?
         var isCaughtUp = false
         var recordsRead: Int64 = 0
+        /// Where reading began, if nothing is settled since.
+        var recordsBefore: Int64 = 0
+        /// Records read that no settled position has passed.
+        var recordsUnsettled: Int64 { recordsRead - (settled?.records ?? recordsBefore) }
         /// Counts of records at some offsets that are not settled, in order.
         var marks: [SettledPosition] = []
     }
@@ -79,12 +83,15 @@ final class OwnedPartition {
     func begin(after position: SettledPosition, source: Int) {
         sources[source].readOffset = position.offset
         sources[source].recordsRead = position.records
+        sources[source].recordsBefore = position.records
         sources[source].marks = []
     }
 
     func rewind(to position: SettledPosition, source: Int) {
         begin(after: position, source: source)
         sources[source].settled = nil
+        // What a save under way says of the source is what it is being rewound from: the next one says otherwise.
+        if source < positionsUnderWay.count { positionsUnderWay[source] = nil }
     }
 
     /// - Returns: whether all that was there at the claim has now been read.

@@ -95,8 +95,7 @@ final class MemberInstruments {
         var open: Int64 = 0
         for partition in owned {
             for source in 0..<member.settings.sources {
-                let progress = member.progress(partition: partition, source: source)
-                if let read = progress.read { open += max(0, read.records - (progress.settled?.records ?? 0)) }
+                open += member.unsettledRecords(partition: partition, source: source)
             }
         }
         unsettled.set(open)

@@ -50,8 +50,10 @@ public final class MemberRunner {
     private var nextCheckMilliseconds: Int64 = 0
     private var drainDeadlineMilliseconds: Int64?
     private var permitChanges = -1
-    /// Why the group cannot be joined yet.
+    /// Why the group cannot be joined yet, or this member does not fit it any more.
     private var standing: StoreFault?
+    /// Partitions were lost: Redis may have other data, or none.
+    private var isCheckDue = false
     private var hasStirred = false
     private var hasAsked = false
     /// Called with why the process should be given no work, nil where it should.
@@ -105,6 +107,8 @@ public final class MemberRunner {
             engine.takeReports()
             if engine.stop.isStopped, drainDeadlineMilliseconds == nil { beginStopping() }
             joinIfDue()
+            // A lease that was renewed after a pause: workers would refuse what leaves below.
+            renewPermits()
             engine.fireDueTimers()
             let hasApplied = applyRecords()
             engine.dispatch()
@@ -133,6 +137,7 @@ public final class MemberRunner {
         switch check {
         case .passed(let warnings):
             for warning in warnings { notes.warn(warning) }
+            standing = nil
             group = .joined
         case .refused(let fault):
             group = .unchecked
@@ -143,11 +148,33 @@ public final class MemberRunner {
         }
     }
 
+    private func checkAgainIfDue() {
+        guard isCheckDue, store.fault == nil, drainDeadlineMilliseconds == nil,
+            engine.clock.moment.realMilliseconds >= nextCheckMilliseconds
+        else { return }
+        isCheckDue = false
+        nextCheckMilliseconds = engine.clock.moment.realMilliseconds + MemberRunner.recheckMilliseconds
+        store.check { [weak self] check in
+            guard let self else { return }
+            switch check {
+            case .passed: standing = nil
+            case .refused(let fault):
+                isCheckDue = true
+                if fault.failure != .unavailable {
+                    standing = fault
+                    notes.refused(fault)
+                }
+            }
+        }
+    }
+
     /// What time and records have made necessary, and the requests of it.
     private func step() {
         guard group == .joined else { return }
         let moment = engine.clock.moment
         member.advance(to: moment)
+        // Before a release is on its way: its next owner may send as soon as it has arrived.
+        renewPermits()
         while let (identifier, request) = member.nextRequest() {
             hasAsked = true
             store.perform(settings.isVolatile ? request.withoutCheckpoints : request) { [weak self] answer in
@@ -156,9 +183,15 @@ public final class MemberRunner {
                 hasStirred = true
             }
         }
-        for notice in member.notices { notes.note(notice, store.fault) }
+        for notice in member.notices {
+            notes.note(notice, store.fault)
+            switch notice {
+            case .lost, .lapsed: isCheckDue = true
+            default: break
+            }
+        }
+        checkAgainIfDue()
         member.notices.removeAll(keepingCapacity: true)
-        renewPermits()
         readOn(moment)
     }
 
@@ -347,6 +380,7 @@ public final class MemberRunner {
     private var unreadiness: String? {
         if let fault = store.fault { return fault.description }
         if group != .joined { return standing?.description ?? "joining the group \(settings.group.name)" }
+        if let standing { return standing.description }
         for feed in feeds.values { if let fault = feed.fault { return fault.description } }
         return nil
     }
