@@ -134,6 +134,8 @@ public final class MemberRunner {
         case .passed(let warnings):
             for warning in warnings { notes.warn(warning) }
             group = .joined
+        // Whoever leaves closes the connection that the answer was to come over.
+        case .refused where drainDeadlineMilliseconds != nil: break
         case .refused(let fault):
             group = .unchecked
             nextCheckMilliseconds = engine.clock.moment.realMilliseconds + MemberRunner.recheckMilliseconds
@@ -156,6 +158,7 @@ public final class MemberRunner {
                 hasStirred = true
             }
         }
+        notes.note(drainsCutShort: member.counts.drainsCutShort)
         for notice in member.notices { notes.note(notice, store.fault) }
         member.notices.removeAll(keepingCapacity: true)
         renewPermits()
@@ -340,15 +343,22 @@ public final class MemberRunner {
             }
         }
         instruments.publish(member, fencedPushes: permits.fenced, lag: lag)
+        let unreadiness = self.unreadiness
+        if unreadiness == nil { notes.well() }
         onReadiness?(unreadiness)
     }
 
     /// Why this process should be given no work; nil where it should.
     private var unreadiness: String? {
         if let fault = store.fault { return fault.description }
-        if group != .joined { return standing?.description ?? "joining the group \(settings.group.name)" }
-        for feed in feeds.values { if let fault = feed.fault { return fault.description } }
-        return nil
+        if group != .joined {
+            if let standing { return standing.description }
+            if case .failing(let fault) = client.status { return fault.description }
+            return "joining the group \(settings.group.name)"
+        }
+        let faults = feeds.sorted { $0.key < $1.key }.compactMap(\.value.fault)
+        for fault in faults { notes.hindered(fault) }
+        return faults.first?.description
     }
 }
 

@@ -43,7 +43,7 @@ private final class StoreChecking {
     }
 
     private func askMembers() {
-        run(.members, [keys.members], keys.membersSlot, "who lives in the group") { check, reply in
+        run(.members, [keys.members], keys.membersSlot, "the question who lives in the group") { check, reply in
             let others = reply.contains { $0.text != check.group.member }
             check.askShape(othersLive: others)
         }
@@ -51,7 +51,7 @@ private final class StoreChecking {
 
     private func askShape(othersLive: Bool) {
         let arguments = ["\(group.partitions)", group.topicsText, othersLive ? "1" : "0"]
-        run(.shape, [keys.shape], keys.shapeSlot, "the shape of the group", arguments) { check, reply in
+        run(.shape, [keys.shape], keys.shapeSlot, "the question what shape the group has", arguments) { check, reply in
             guard let partitions = reply[0]?.text, let topics = reply[1]?.text else {
                 check.askStreams()
                 return
@@ -87,7 +87,7 @@ private final class StoreChecking {
                 let stream = PartitionKeys.stream(topic, partition)
                 open += 1
                 store.client.send(RedisCommand("EXISTS", stream), slot: HashSlot(of: stream)) { [self] outcome in
-                    switch store.reply(outcome, asked: "whether the stream \(stream) exists") {
+                    switch store.reply(outcome, asked: "the question whether the stream \(stream) exists") {
                     case .success(let reply):
                         if reply.integer == 1, partition > last?.partition ?? -1 { last = (topic, partition) }
                     case .failure(let fault): failed = failed ?? fault
@@ -127,7 +127,7 @@ private final class StoreChecking {
                         """
                     ]))
             case .lost, .unsent:
-                if case .failure(let fault) = store.reply(outcome, asked: "for INFO") { refuse(fault) }
+                if case .failure(let fault) = store.reply(outcome, asked: "INFO") { refuse(fault) }
             }
         }
     }
