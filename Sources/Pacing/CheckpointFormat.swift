@@ -20,6 +20,8 @@ enum CheckpointFormat {
         static let shownIsLatest = Flags(rawValue: 1 << 3)
         /// An update waits, or would if the next owner knew of the one in flight.
         static let waiting = Flags(rawValue: 1 << 4)
+        /// Nothing happened to the activity in memory after it was written: its owner handed it over, or let it leave memory.
+        static let exact = Flags(rawValue: 1 << 5)
     }
 
     /// Of the flags of a record, those that outlive the process.

@@ -117,12 +117,10 @@ extension Shard {
 
         stored.pointee.sequence = try reader.number()
         let lastTimestamp: Int64 = try reader.number()
+        let mayLackNewest = takeOver.mayLackNewest && !flags.contains(.exact) && lastTimestamp > .min
         record.lastTimestampSeconds =
-            lastTimestamp == .min
-            ? .min
-            : max(
-                lastTimestamp + (takeOver.mayLackNewest ? TakeOver.unsavedStamps : 0),
-                takeOver.timestampFloorSeconds)
+            mayLackNewest
+            ? max(lastTimestamp + TakeOver.unsavedStamps, takeOver.timestampFloorSeconds) : lastTimestamp
         stored.pointee.lastSentAt = past(try reader.int48())
         stored.pointee.bucket = try CadenceBucket(&reader, nowMilliseconds: moment.nowMilliseconds)
         stored.pointee.life = past(try reader.int48())
@@ -200,7 +198,7 @@ extension Shard {
         } else if record.beganOnPhone, settings.refresh, let start = record.lifeStartMilliseconds {
             state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
         }
-        if takeOver.mayLackNewest { forgetSuppressedPosition(index, record) }
+        if takeOver.mayLackNewest, !flags.contains(.exact) { forgetSuppressedPosition(index, record) }
         if takeOver.spreadMilliseconds > 0 {
             let place =
                 withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) }

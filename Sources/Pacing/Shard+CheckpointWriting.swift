@@ -9,7 +9,10 @@ extension Shard {
     /// - Parameters:
     ///   - sequenceBound: no update has passed this number, and none will before another bound is saved.
     ///   - isLast: nothing of the partition leaves any more.
-    func write(_ index: UInt32, sequenceBound: UInt32, isLast: Bool, into writer: inout CheckpointWriter) {
+    ///   - isExact: nothing leaves for the activity before another checkpoint is saved.
+    func write(
+        _ index: UInt32, sequenceBound: UInt32, isLast: Bool, isExact: Bool, into writer: inout CheckpointWriter
+    ) {
         let state = state(index)
         let record = record(index)
         let stored = record.stored
@@ -27,6 +30,7 @@ extension Shard {
         if state.pointee.flags.contains(.ended) { flags.insert(.ended) }
         if state.pointee.flags.contains(.hasEventSinceSend) { flags.insert(.hasEventSinceSend) }
         if isAttempted { flags.insert(.startAttempted) }
+        if isExact { flags.insert(.exact) }
         let isWaiting = state.pointee.flags.contains(.waiting)
         if isWaiting || flight != nil { flags.insert(.waiting) }
         var target = record.target

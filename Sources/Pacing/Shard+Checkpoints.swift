@@ -96,7 +96,7 @@ extension Shard {
         let begin = writer.count
         withIdentifier(ofIndex: index) { writer.append(raw: $0) }
         let identifier = begin..<writer.count
-        write(index, sequenceBound: bound, isLast: isLast, into: &writer)
+        write(index, sequenceBound: bound, isLast: isLast, isExact: isExact, into: &writer)
         let checkpoint = identifier.upperBound..<writer.count
         var subject = writer.count..<writer.count
         if let place = record.subject {

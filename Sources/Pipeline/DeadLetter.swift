@@ -1,4 +1,5 @@
 import Instruments
+import RedisClient
 import Streams
 import Telemetry
 
@@ -11,6 +12,8 @@ public struct DeadLetter {
     public let partition: Int32
     /// −1 where the source does not tell.
     public let offset: Int64
+    /// Its id in a stream of Redis; nil elsewhere.
+    public let entry: RedisStreamID?
     /// The record as published.
     public let value: UnsafeRawBufferPointer
 
@@ -20,6 +23,7 @@ public struct DeadLetter {
         self.record = record.number
         partition = record.partition
         offset = record.offset
+        entry = nil
         value = record.value
     }
 
@@ -29,11 +33,13 @@ public struct DeadLetter {
         self.record = nil
         self.partition = partition
         offset = record.offset
+        entry = RedisStreamID(offset: record.offset)
         value = record.value
     }
 
     var place: LogField {
         if let record { return .field("record", record) }
+        if let entry { return .field("entry", entry.description) }
         return .offset(offset)
     }
 }

@@ -84,6 +84,8 @@ CASES = [
     # Redis Streams, as far as no Redis is needed
     ("validate --config streams.yaml", OK, "", "the configuration is valid"),
     ("validate --set source.redis.url=redis://localhost", CONFIGURATION, "", "needs source.redis.topics and source.redis.partitions"),
+    ("validate --set source.redis.url=redis://bob@a --set source.redis.topics=b --set source.redis.partitions=2", CONFIGURATION, "",
+     "source.redis.url: names the user bob, and no password is given; set source.redis.passwordFile"),
     ("validate --config streams.yaml --set drainTimeout=10s", CONFIGURATION, "", "two thirds of source.redis.lease (10s)"),
     ("validate --config streams.yaml --set storage.kind=memory", CONFIGURATION, "", "storage.volatile: true"),
     ("config show --config streams.yaml", OK, "url: \"redis://127.0.0.1:1\"  # streams.yaml", ""),
@@ -319,6 +321,17 @@ class WithSimulator(Folder):
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
+    def expect_metrics(self, operations, of_streams):
+        """What the README names is there; with a recording what its first table of metrics names."""
+        text = (ROOT / "README.md").read_text("utf-8")
+        if not of_streams:
+            text = re.search(r"^## Watch it$(.*)^With Redis Streams also:$", text, re.MULTILINE | re.DOTALL)[1]
+        names = set(re.findall(r"`(waypulse_\w+)", text))
+        self.assertGreaterEqual(len(names), 20 if of_streams else 5)
+        metrics = self.get(operations + "/metrics")[1]
+        for name in names:
+            self.assertIn(f"# TYPE {name} ", metrics)
+
     def run_with(self, *words):
         return self.waypulse("run", "--config", "apns.yaml", "--set", "metrics.listen=off", *words)
 
@@ -374,11 +387,7 @@ class Running(WithSimulator):
     def test_metrics_have_the_names_that_the_readme_gives(self):
         self.simulator()
         process, operations = self.begin_run("ride.jsonl")
-        names = set(re.findall(r"`(waypulse_\w+)", (ROOT / "README.md").read_text("utf-8")))
-        self.assertGreaterEqual(len(names), 5)
-        metrics = self.get(operations + "/metrics")[1]
-        for name in names:
-            self.assertIn(f"# TYPE {name} ", metrics)
+        self.expect_metrics(operations, of_streams=False)
         self.assertEqual(self.get(operations + "/healthz"), (200, "alive\n"))
         self.assertEqual(self.get(operations + "/readyz"), (200, "ready\n"))
         self.assertEqual(self.get(operations + "/nothing")[0], 404)
@@ -478,6 +487,61 @@ class WithRedis(Folder):
 
     def write(self, name, text):
         (Path(self.folder.name) / name).write_text(text)
+
+
+class Members(WithRedis, WithSimulator):
+    def begin_member(self, *words):
+        self.simulator()
+        return self.begin_run(
+            "--set", f"source.redis.url={self.url}", "--set", "source.redis.topics=rides", "--set", "source.redis.partitions=4", *words
+        )  # fmt: skip
+
+    def ready(self, operations, says):
+        """Asks until the answer holds that."""
+        seen, begun = "", time.monotonic()
+        while says not in seen:
+            self.assertLess(time.monotonic() - begun, PATIENCE_SECONDS, seen)
+            seen = self.get(operations + "/readyz")[1]
+        return seen
+
+    def log_of(self, process):
+        process.send_signal(signal.SIGTERM)
+        log = process.communicate(timeout=PATIENCE_SECONDS)[1].decode()
+        self.assertEqual(process.returncode, OK, log)
+        return [json.loads(line) for line in log.splitlines()]
+
+    def test_a_member_is_ready_and_has_the_metrics_that_the_readme_gives(self):
+        process, operations = self.begin_member()
+        self.ready(operations, "ready\n")
+        self.expect_metrics(operations, of_streams=True)
+        self.assertNotIn("error", [line["level"] for line in self.log_of(process)])
+
+    def test_a_key_that_is_no_stream_is_told_once_and_its_end_as_well(self):
+        self.ask("set", "rides:{2}", "x")
+        process, operations = self.begin_member()
+        self.assertIn("rides:{2} is no stream; rename or remove the key", self.ready(operations, "not ready: partition 2"))
+        self.ask("del", "rides:{2}")
+        self.line_with(process.stderr, "nothing hinders this member any more")
+        self.ready(operations, "ready\n")
+        self.assertNotIn("a partition cannot be read", [line["message"] for line in self.log_of(process)])
+
+    def test_a_redis_that_is_not_there_is_named_at_once_and_leaving_adds_no_word(self):
+        self.redis.kill()
+        self.redis.wait()
+        process, operations = self.begin_member()
+        said = self.ready(operations, "not ready: cannot connect")
+        self.assertIn(f"127.0.0.1:{self.port}: Connection refused; check host and port", said)
+        hints = [line.get("hint", "") for line in self.log_of(process)]
+        self.assertNotIn("client of Redis was closed", " ".join(hints))
+
+    def test_an_entry_without_the_event_is_a_dead_letter_with_its_id(self):
+        identifier = self.ask("xadd", "rides:{1}", "*", "body", "{}")
+        process, _ = self.begin_member("--set", "deadLetters.file=dead.jsonl")
+        line = json.loads(self.line_with(process.stderr, "a record cannot be used"))
+        self.assertEqual((line["source"], line["entry"], line["reason"]), ("rides:{1}", identifier, "missing_field:event"))
+        self.log_of(process)
+        letter = json.loads((Path(self.folder.name) / "dead.jsonl").read_text())
+        self.assertEqual((letter["source"], letter["partition"], letter["entry"]), ("rides:{1}", 1, identifier))
 
 
 class Replays(WithRedis):

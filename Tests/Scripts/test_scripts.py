@@ -107,6 +107,26 @@ class Readme(unittest.TestCase):
         self.assertEqual(self.check("<!-- check: not run, because it needs a phone -->\n```sh\nfalse\n```\n"), (0, 1, []))
         self.assertEqual(len(self.check("<!-- check: later -->\n```sh\ntrue\n```\n")[2]), 1)
 
+    def test_blocks_that_share_a_shell_share_what_they_set_and_start(self):
+        mark = "<!-- check: in one shell -->\n"
+        first = mark + "```sh\nplace=here\nsleep 600 & sleeper=$!\n```\n"
+        ran, _, problems = self.check(first + mark + "```console\n$ kill -0 $sleeper && echo $place\nhere\n```\n")
+        self.assertEqual((ran, problems), (2, []))
+        ran, _, problems = self.check(first + "```console\n$ echo [$place]\n[]\n```\n")
+        self.assertEqual((ran, problems), (2, []))
+
+    def test_a_command_that_fails_or_ends_the_shared_shell_is_told(self):
+        mark = "<!-- check: in one shell -->\n"
+        block = mark + "```console\n$ {}\n$ echo on\non\n```\n"
+        self.assertEqual(len(self.check(block.format("false"))[2]), 1)
+        self.assertEqual(len(self.check(block.format("exit 3") + block.format("true"))[2]), 2)
+
+    def test_a_redis_takes_the_place_of_the_port_that_a_block_names(self):
+        block = "<!-- check: in one shell, with a Redis at 6379, ports 9464 9465 -->\n```console\n$ {}\n{}\n```\n"
+        self.assertEqual(self.check(block.format("redis-cli -p 6379 ping", "PONG"))[2], [])
+        ports = self.check(block.format("test 9464 != 9465 && test 9464 != $((9460 + 4)) && echo two", "two"))
+        self.assertEqual(ports[2], [])
+
 
 DOCKERFILE = """ARG BASE=debian:12
 FROM ${BASE} AS build
@@ -145,7 +165,8 @@ class Deploy(unittest.TestCase):
         configuration = (FOLDER.parents[1] / "deploy/waypulse.yaml").read_text("utf-8")
         self.assertEqual(deploy.check_unit(unit, configuration), [])
         for old, new in (
-            ("TimeoutStopSec=30s", "TimeoutStopSec=10s"),
+            ("TimeoutStopSec=30s", "TimeoutStopSec=14s"),
+            ("TimeoutStartSec=infinity", "TimeoutStartSec=90s"),
             ("Type=notify", "Type=simple"),
             ("waypulse validate --config /etc", "waypulse validate --config /opt"),
             ("%d/apns-key.p8", "%d/key.p8"),
@@ -154,6 +175,26 @@ class Deploy(unittest.TestCase):
         ):
             self.assertIn(old, unit)
             self.assertEqual(len(deploy.check_unit(unit.replace(old, new), configuration)), 1, old)
+
+    def test_the_manifest_agrees_with_itself(self):
+        manifest = (FOLDER.parents[1] / "deploy/kubernetes/waypulse.yaml").read_text("utf-8")
+        self.assertEqual(deploy.check_manifest(manifest), [])
+        for old, new in (
+            ("replicas: 2", "replicas: 1"),
+            ("terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 10"),
+            ("listen: 0.0.0.0:9464", "listen: 127.0.0.1:9464"),
+            ("containerPort: 9464", "containerPort: 9465"),
+            ("path: /readyz", "path: /healthz"),
+            ("keyFile: /run/secrets/waypulse", "keyFile: /etc/keys"),
+            ("mountPath: /etc/waypulse", "mountPath: /etc/way"),
+            ("fieldPath: metadata.name", "fieldPath: spec.nodeName"),
+            ("topologyKey: kubernetes.io/hostname", "topologyKey: region"),
+            ("kind: PodDisruptionBudget", "kind: Pod"),
+            ("drop: [ALL]", "drop: []"),
+            ("          resources:", "          lifecycle: {preStop: {exec: {command: [sleep, '5']}}}\n          resources:"),
+        ):
+            self.assertIn(old, manifest)
+            self.assertTrue(deploy.check_manifest(manifest.replace(old, new)), old)
 
 
 class Schemas(unittest.TestCase):

@@ -34,6 +34,10 @@ public final class DeadLetterFile {
             line.append(raw: #","offset":"#)
             line.append(integer: letter.offset)
         }
+        if let entry = letter.entry {
+            line.append(raw: #","entry":"#)
+            line.append(string: entry.description)
+        }
         // Base64 keeps every byte, also those that are no UTF-8 and so cannot stand in JSON.
         line.append(raw: #","valueBase64":""#)
         Base64.append(letter.value, to: &line)

@@ -4,12 +4,15 @@ import RedisClient
 import Storage
 import Streams
 
-/// Tells people what happens to a member: in the log and in metrics. What goes on and on is told once.
+/// Tells people what happens to a member: in the log and in metrics. What goes on and on is told once, and again if it comes back.
 final class MemberNotes {
     private let instruments: MemberInstruments
     private let log: Log
     private let settings: GroupRunSettings
-    private var toldFault: String?
+    private var told: Set<String> = []
+    private var drainsCutShort = 0
+    /// Beyond so many different ones, all are told again.
+    private static let mostTold = 1_024
 
     init(instruments: MemberInstruments, log: Log, settings: GroupRunSettings) {
         self.instruments = instruments
@@ -21,9 +24,36 @@ final class MemberNotes {
 
     /// The group cannot be joined at the moment.
     func refused(_ fault: StoreFault) {
-        guard toldFault != fault.description else { return }
-        toldFault = fault.description
+        guard isNew(fault.description) else { return }
         log.error("the group cannot be joined", .field("group", settings.group.name), .hint(fault.description))
+    }
+
+    /// A partition is owned, and its streams cannot be read at the moment.
+    func hindered(_ fault: SourceFault) {
+        guard isNew(fault.description) else { return }
+        log.error("a partition cannot be read", .hint(fault.description))
+    }
+
+    /// What was told is over.
+    func well() {
+        guard !told.isEmpty else { return }
+        told = []
+        log.info("nothing hinders this member any more")
+    }
+
+    private func isNew(_ fault: String) -> Bool {
+        if told.count >= MemberNotes.mostTold { told = [] }
+        return told.insert(fault).inserted
+    }
+
+    /// - Parameter count: since the member began.
+    func note(drainsCutShort count: Int) {
+        guard count > drainsCutShort else { return }
+        log.warning(
+            "answers were waited for no longer, and what was under way may be told again by the next owner",
+            .field("partitions", count - drainsCutShort),
+            .hint("raise source.redis.lease and drainTimeout, or see what keeps the provider"))
+        drainsCutShort = count
     }
 
     func note(_ notice: MemberNotice, _ fault: StoreFault?) {
@@ -32,7 +62,6 @@ final class MemberNotes {
             log.info(
                 "a partition is taken over", .partition(Int(partition)), .field("epoch", "\(epoch)"),
                 .field("absenceMilliseconds", absence.map { "\($0)" } ?? "none"))
-            toldFault = nil
         case .released(let partition):
             log.info("a partition is handed over", .partition(Int(partition)))
         case .lost(let partition, let stage):
@@ -50,8 +79,7 @@ final class MemberNotes {
                 "a checkpoint cannot be read, and its activity begins anew", .partition(Int(partition)),
                 .activity(String(decoding: identifier, as: UTF8.self)), .hint(fault.explanation))
         case .storeFailed:
-            guard let fault, toldFault != fault.description else { return }
-            toldFault = fault.description
+            guard let fault, isNew(fault.description) else { return }
             log.error("Redis does not do what it is asked", .hint(fault.description))
         }
     }

@@ -139,6 +139,8 @@ public final class MemberRunner {
             for warning in warnings { notes.warn(warning) }
             standing = nil
             group = .joined
+        // Whoever leaves closes the connection that the answer was to come over.
+        case .refused where drainDeadlineMilliseconds != nil: break
         case .refused(let fault):
             group = .unchecked
             nextCheckMilliseconds = engine.clock.moment.realMilliseconds + MemberRunner.recheckMilliseconds
@@ -183,6 +185,7 @@ public final class MemberRunner {
                 hasStirred = true
             }
         }
+        notes.note(drainsCutShort: member.counts.drainsCutShort)
         for notice in member.notices {
             notes.note(notice, store.fault)
             switch notice {
@@ -373,16 +376,23 @@ public final class MemberRunner {
             }
         }
         instruments.publish(member, fencedPushes: permits.fenced, lag: lag)
+        let unreadiness = self.unreadiness
+        if unreadiness == nil { notes.well() }
         onReadiness?(unreadiness)
     }
 
     /// Why this process should be given no work; nil where it should.
     private var unreadiness: String? {
         if let fault = store.fault { return fault.description }
-        if group != .joined { return standing?.description ?? "joining the group \(settings.group.name)" }
+        if group != .joined {
+            if let standing { return standing.description }
+            if case .failing(let fault) = client.status { return fault.description }
+            return "joining the group \(settings.group.name)"
+        }
         if let standing { return standing.description }
-        for feed in feeds.values { if let fault = feed.fault { return fault.description } }
-        return nil
+        let faults = feeds.sorted { $0.key < $1.key }.compactMap(\.value.fault)
+        for fault in faults { notes.hindered(fault) }
+        return faults.first?.description
     }
 }
 

@@ -12,6 +12,12 @@ extension RedisSettings {
         self.init(Topology(url.topology))
         username = url.username
         password = try configuration.password(options.passwordFile).map(RedisPassword.init)
+        // Without a password nobody logs in, and the connection would be the default user's.
+        if let username, password == nil {
+            throw SettingFault(
+                key: "source.redis.url", problem: "names the user \(username), and no password is given",
+                remedy: "set source.redis.passwordFile; for a user with nopass the file may hold anything")
+        }
         sentinelPassword = try configuration.password(options.sentinelPasswordFile).map(RedisPassword.init)
         database = url.database
         self.clientName = clientName

@@ -44,7 +44,7 @@ private final class StoreChecking {
     }
 
     private func askMembers() {
-        run(.members, [keys.members], keys.membersSlot, "who lives in the group") { check, reply in
+        run(.members, [keys.members], keys.membersSlot, "the question who lives in the group") { check, reply in
             check.othersLive = reply.contains { $0.text != check.group.member }
             check.askShape(writes: false) { $0.askStreams() }
         }
@@ -53,7 +53,7 @@ private final class StoreChecking {
     /// Written once all else fits: a member whose settings are wrong would leave a shape that those whose are right do not fit.
     private func askShape(writes: Bool, _ next: @escaping (StoreChecking) -> Void) {
         let arguments = ["\(group.partitions)", group.topicsText, othersLive ? "1" : "0", writes ? "1" : "0"]
-        run(.shape, [keys.shape], keys.shapeSlot, "the shape of the group", arguments) { check, reply in
+        run(.shape, [keys.shape], keys.shapeSlot, "the question what shape the group has", arguments) { check, reply in
             guard let partitions = reply[0]?.text, let topics = reply[1]?.text else {
                 next(check)
                 return
@@ -89,7 +89,7 @@ private final class StoreChecking {
                 let stream = PartitionKeys.stream(topic, partition)
                 open += 1
                 store.client.send(RedisCommand("EXISTS", stream), slot: HashSlot(of: stream)) { [self] outcome in
-                    switch store.reply(outcome, asked: "whether the stream \(stream) exists") {
+                    switch store.reply(outcome, asked: "the question whether the stream \(stream) exists") {
                     case .success(let reply):
                         if reply.integer == 1, partition > last?.partition ?? -1 { last = (topic, partition) }
                     case .failure(let fault): failed = failed ?? fault
@@ -133,7 +133,7 @@ private final class StoreChecking {
                         """
                     ]))
             case .lost, .unsent:
-                if case .failure(let fault) = store.reply(outcome, asked: "for INFO") { refuse(fault) }
+                if case .failure(let fault) = store.reply(outcome, asked: "INFO") { refuse(fault) }
             }
         }
     }

@@ -279,7 +279,8 @@ public final class StreamFeed {
         case "NOPERM":
             failed(
                 "this user may not \(asked) \(streams): \(refusal.message)",
-                "grant it: ACL SETUSER … +xread +xinfo +xgroup +xrange ~\(settings.topics[0]):*", now)
+                "ACL SETUSER <user> ~\(settings.group):* \(settings.topics.map { "~\($0):*" }.joined(separator: " ")) "
+                    + "+@read +@write +@scripting +@connection -@dangerous +time +info", now)
         default:
             failed("Redis refused \(asked): \(refusal)", "see Redis' own log", now)
         }

@@ -113,7 +113,7 @@ enum RunCommand: Command {
             log.info("the recording is done")
             return .success
         case .drained:
-            log.info("stopped; nothing was in flight")
+            log.info("stopped")
             return .success
         case .drainDeadlineExceeded(let inFlight):
             log.error("stopped with updates in flight", .field("inFlight", inFlight), .hint("raise drainTimeout"))

@@ -17,14 +17,14 @@ struct RedisSettingsTests {
         #expect(try RedisSettings(Configuration(), clientName: "x")?.topology == nil)
     }
 
-    @Test("One host, with user, database and what takes how long")
+    @Test("One host, with database and what takes how long")
     func single() throws {
         let settings = try #require(
             try settings(
-                "redis://fleet@[::1]:7000/3", "source.redis.connectTimeout=1s", "source.redis.commandTimeout=2s",
+                "redis://[::1]:7000/3", "source.redis.connectTimeout=1s", "source.redis.commandTimeout=2s",
                 "source.redis.reconnectDelay=30ms", "source.redis.reconnectDelayMax=4s"))
         #expect(settings.topology == .single(RedisAddress("::1", 7000)))
-        #expect(settings.username == "fleet")
+        #expect(settings.username == nil)
         #expect(settings.database == 3)
         #expect(settings.clientName == "waypulse-test")
         #expect(settings.connectTimeoutMilliseconds == 1_000)
@@ -33,6 +33,15 @@ struct RedisSettingsTests {
         #expect(settings.reconnectDelayMaxMilliseconds == 4_000)
         #expect(settings.tls == nil)
         #expect(settings.password == nil)
+    }
+
+    @Test("A user without a password would be nobody, and is refused")
+    func lackingPassword() {
+        #expect {
+            try settings("redis://fleet@localhost")
+        } throws: { fault in
+            "\(fault)".contains("names the user fleet, and no password is given; set source.redis.passwordFile")
+        }
     }
 
     @Test("Sentinels and clusters")
@@ -67,9 +76,11 @@ struct RedisSettingsTests {
         }
         let settings = try #require(
             try settings(
-                "rediss://localhost", "source.redis.caFile=\(paths[2])", "source.redis.certificateFile=\(paths[0])",
+                "rediss://fleet@localhost", "source.redis.caFile=\(paths[2])",
+                "source.redis.certificateFile=\(paths[0])",
                 "source.redis.keyFile=\(paths[1])", "source.redis.passwordFile=\(paths[3])"))
         #expect(settings.tls != nil)
+        #expect(settings.username == "fleet")
         #expect(settings.password != nil)
         #expect(!"\(settings)".contains("hush"))
         #expect(throws: TLSFault.self) {
