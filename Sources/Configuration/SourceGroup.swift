@@ -7,6 +7,7 @@ public struct SourceGroup: Sendable {
         "How fast the recording's clock runs: a factor such as 1x or 20x, or max for as fast as answers come.")
     public let member = Option.optional(
         "source.member", .text(.member),
-        "This process's name among those that share the streams of a group; unset is its host's name and its process id."
+        "This process's name among those that share the streams of a group; unset is its host's name and its process id. Each process adds "
+            + "eight digits of its own."
     )
 }
