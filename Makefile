@@ -42,6 +42,7 @@ ONLY =
 ROUNDS = 5
 bench: dependencies-bench swift-found
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(SWIFT) build $(RELEASE) --product waypulse
 	$(GO_BUILD) -o .build/rivals/go-worker ./benchmarks/rivals/go
 	$(if $(filter thresholds,$(ONLY)),,$(PYTHON) benchmarks/run --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY),--write-page))
 	$(if $(filter-out thresholds,$(ONLY)),,$(PYTHON) benchmarks/thresholds)

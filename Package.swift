@@ -73,7 +73,8 @@ let package = Package(
         + [.target(name: "RedisFixture", dependencies: ["Sockets", "CLinux"], path: "Tests/RedisFixture")]
         // Measures the rest; no part of what is shipped.
         + [
-            .target(name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson")]),
+            .target(
+                name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis")]),
             .executableTarget(
                 name: "waypulse-bench",
                 dependencies: [
