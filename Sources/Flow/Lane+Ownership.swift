@@ -8,6 +8,8 @@ struct Standing {
     var sendsUntilMilliseconds = Int64.max
     /// Only what is urgent leaves; the rest is left to the next owner.
     var isDraining = false
+    /// The owner before may have told phones of events that were not applied here yet: until they are, nothing leaves.
+    var isCatchingUp = false
     var incarnation: UInt32 = 0
     var inFlight = 0
 
@@ -15,7 +17,9 @@ struct Standing {
         self.partition = partition
     }
 
-    func maySend(at realMilliseconds: Int64) -> Bool { realMilliseconds < sendsUntilMilliseconds }
+    func maySend(at realMilliseconds: Int64) -> Bool {
+        realMilliseconds < sendsUntilMilliseconds && !isCatchingUp
+    }
 }
 
 /// Partitions that come and go.
@@ -28,8 +32,15 @@ extension Lane {
         standings[index].epoch = epoch
         standings[index].sendsUntilMilliseconds = sendsUntilMilliseconds
         standings[index].isDraining = false
+        standings[index].isCatchingUp = true
         permitChanges += 1
         return shards[index]
+    }
+
+    func noteCaughtUp(_ partition: Int32) {
+        standings[shard(of: partition)].isCatchingUp = false
+        hasNews = true
+        hasUrgentNews = true
     }
 
     func extend(_ partition: Int32, sendsUntilMilliseconds: Int64) {
@@ -110,6 +121,6 @@ extension Lane {
         #if PLANTED_DEFECTS
             if settings.shard.plantedDefect == .dispatchNotFenced { return true }
         #endif
-        return standing.epoch == epoch && standing.maySend(at: realMilliseconds)
+        return standing.epoch == epoch && realMilliseconds < standing.sendsUntilMilliseconds
     }
 }

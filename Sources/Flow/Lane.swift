@@ -194,7 +194,7 @@ public final class Lane {
                 return true
             }
             for shard in shards.indices {
-                guard let ready = shards[shard].ready(pool: pool) else { continue }
+                guard let ready = shards[shard].ready(pool: pool), !standings[shard].isCatchingUp else { continue }
                 if ready.isUrgent || !(onlyUrgent || standings[shard].isDraining) { return true }
             }
         }

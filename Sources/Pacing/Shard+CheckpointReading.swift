@@ -112,7 +112,10 @@ extension Shard {
         }
 
         stored.pointee.sequence = try reader.number()
-        record.lastTimestampSeconds = max(try reader.number(), takeOver.timestampFloorSeconds)
+        let lastTimestamp: Int64 = try reader.number()
+        record.lastTimestampSeconds =
+            lastTimestamp == .min
+            ? .min : max(lastTimestamp + TakeOver.unsavedStamps, takeOver.timestampFloorSeconds)
         stored.pointee.lastSentAt = past(try reader.int48())
         stored.pointee.bucket = try CadenceBucket(&reader, nowMilliseconds: moment.nowMilliseconds)
         stored.pointee.life = past(try reader.int48())
@@ -214,4 +217,6 @@ extension Shard {
 extension TakeOver {
     /// Starts get numbers from the clock, so many a millisecond: a new owner goes on above the one before.
     static let startsAMillisecond: Int64 = 32
+    /// So many pushes of an activity may have left since its checkpoint: one that was answered and one on its way, as a rule.
+    static let unsavedStamps: Int64 = 3
 }

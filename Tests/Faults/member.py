@@ -14,7 +14,8 @@ from redis import MEMBER_PASSWORD
 # Everything that waits in production waits here for a second or two, so that a test need not wait for minutes.
 PACING = {
     "pacing.deadbandMeters": 20,
-    "pacing.minInterval": "1s",
+    # With urgent ones between them a little less than one a second: a phone orders by whole seconds, so more would have to wait.
+    "pacing.minInterval": "1500ms",
     "pacing.urgentMinInterval": "1s",
     "pacing.profile": "auto",
     # Long enough that refreshes are rare, short enough that an empty bucket holds a last update for ten seconds and no more.
@@ -58,7 +59,8 @@ def terms():
 
 
 def milliseconds(name):
-    return float(PACING[name].removesuffix("s")) * 1_000
+    text = PACING[name]
+    return float(text.removesuffix("ms")) if text.endswith("ms") else float(text.removesuffix("s")) * 1_000
 
 
 def configuration(apps, settings):

@@ -49,6 +49,8 @@ class Processes(Folder):
         words = [sys.executable, "-c", code, str(Path(__file__).parent), str(self.folder / "log")]
         with subprocess.Popen(words, stdout=subprocess.PIPE) as parent:
             pid = int(parent.stdout.readline())
+            # From when it is what it is to become, which setpriv has bound to its parent by then.
+            until(lambda: Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep"), 10, "the sleeper")
             parent.kill()
         until(lambda: is_gone(pid), 10, f"the end of {pid}")
 
@@ -229,7 +231,7 @@ class Configurations(Folder):
 
 
 class FoundOut(unittest.TestCase):
-    """A member that keeps no checkpoint and knows no fence is well on a calm day, and only then."""
+    """A member that keeps no checkpoint is well on a calm day, and neither after a kill nor after a stop."""
 
     def broken(self, scenario, seconds=10):
         shape = Shape(activities=60, events_per_second=120, seconds=seconds)
@@ -247,9 +249,6 @@ class FoundOut(unittest.TestCase):
 
     def test_a_kill_is_seen_to_lose_final_states_and_ends(self):
         self.assertLessEqual({"finalState", "end"}, self.broken("kill"))
-
-    def test_a_freeze_is_seen_to_give_a_number_to_two_contents(self):
-        self.assertLessEqual({"sequenceKeepsContent"}, self.broken("freeze"))
 
     def test_a_stop_is_seen_to_lose_final_states_and_ends(self):
         self.assertLessEqual({"finalState", "end"}, self.broken("stop"))

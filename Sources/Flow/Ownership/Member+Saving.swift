@@ -76,8 +76,10 @@ extension Member {
         #if PLANTED_DEFECTS
             if lane.settings.shard.plantedDefect == .commitAheadOfSettle { offset = read }
         #endif
-        if let settled = partition.sources[source].settled { offset = max(offset, settled.offset) }
-        return SettledPosition(offset: offset, records: partition.records(atOrBelow: offset, source: source))
+        guard let position = partition.position(atOrBelow: offset, source: source),
+            position.offset >= partition.sources[source].settled?.offset ?? .min
+        else { return nil }
+        return position
     }
 
     private func hasMoved(_ partition: OwnedPartition, _ shard: Shard) -> Bool {
@@ -89,8 +91,9 @@ extension Member {
             guard let held = shard.smallestHeld(source: source) else { continue }
             let oldest = moment.pacing.nowMilliseconds - settings.maxUncommittedAgeMilliseconds
             let isTooOld = held.appliedAtMilliseconds <= oldest
-            let uncommitted =
-                partition.sources[source].recordsRead - partition.records(atOrBelow: held.offset - 1, source: source)
+            let position =
+                partition.position(atOrBelow: held.offset - 1, source: source) ?? partition.sources[source].settled
+            let uncommitted = partition.sources[source].recordsRead - (position?.records ?? 0)
             let isTooMuch = uncommitted > settings.maxUncommittedRecords
             guard isTooOld || isTooMuch else { continue }
             counts.checkpointsForced += 1

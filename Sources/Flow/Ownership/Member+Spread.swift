@@ -63,7 +63,7 @@ extension Member {
             sendsUntilMilliseconds: askedAtMilliseconds + settings.sendingMilliseconds)
         shard.beginOwning(
             spreadMilliseconds: spread(absenceMilliseconds: claim.absenceMilliseconds),
-            timestampLeadMilliseconds: max(0, Shard.timestampLeadMilliseconds - settings.leaseMilliseconds / 3),
+            timestampLeadMilliseconds: max(0, Member.unsavedStampsMilliseconds - settings.leaseMilliseconds / 3),
             at: moment.pacing)
         counts.partitionsClaimed += 1
         notices.append(
@@ -78,6 +78,10 @@ extension Member {
         let pacing = lane.settings.shard.default
         return min(absence, max(0, pacing.staleAfterMilliseconds - pacing.refreshLeadMilliseconds))
     }
+
+    /// The owner before stamped pushes that it did not save any more: at the most some seconds ahead of the clock, and it sent nothing in the
+    /// last third of its lease.
+    private static let unsavedStampsMilliseconds: Int64 = 2_000
 
     /// A hand-over takes so long at most, and nothing is put off for it.
     static let shortAbsenceMilliseconds: Int64 = 1_500

@@ -113,9 +113,11 @@ public final class Member {
         if partition.receipt == nil {
             let isWanted = hasToSave(partition) || partition.phase == .saving
             due = min(due, isWanted ? max(partition.nextSaveMilliseconds, partition.retryAtMilliseconds) : due)
-            due = min(due, max(partition.nextBoundMilliseconds, partition.retryAtMilliseconds))
+            if partition.phase != .saving {
+                due = min(due, max(partition.nextBoundMilliseconds, partition.retryAtMilliseconds))
+            }
         }
-        if partition.dueFromMilliseconds != nil {
+        if partition.phase == .owned, partition.dueFromMilliseconds != nil {
             due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
         }
         return due
@@ -220,14 +222,25 @@ public final class Member {
     public func apply(
         _ event: Event, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
     ) -> ApplyFaults {
-        partitions[Int(partition)].note(read: offset, source: source)
-        return lane.apply(event, partition: partition, source: source, offset: offset, at: moment)
+        let faults = lane.apply(event, partition: partition, source: source, offset: offset, at: moment)
+        note(read: offset, partition: partition, source: source)
+        return faults
     }
 
     /// A record that the decoder refused.
     public func countDeadLetter(partition: Int32, source: Int = 0, offset: Int64) {
-        partitions[Int(partition)].note(read: offset, source: source)
         lane.countDeadLetter(partition: partition)
+        note(read: offset, partition: partition, source: source)
+    }
+
+    private func note(read offset: Int64, partition: Int32, source: Int) {
+        if partitions[Int(partition)].note(read: offset, source: source) { lane.noteCaughtUp(partition) }
+    }
+
+    /// The newest record of the source when the partition was claimed, −1 where there was none. The owner before may have told phones of
+    /// all up to there, so nothing leaves before it was applied here as well: a phone would see the past again.
+    public func noteEnd(partition: Int32, source: Int, offset: Int64) {
+        if partitions[Int(partition)].note(endAtClaim: offset, source: source) { lane.noteCaughtUp(partition) }
     }
 
     // MARK: The end

@@ -18,6 +18,9 @@ final class OwnedPartition {
         /// Nil where nobody has read it.
         var settled: SettledPosition?
         var readOffset: Int64?
+        /// The newest record when the partition was claimed; nil until it is known, and once it was applied.
+        var endAtClaim: Int64?
+        var isCaughtUp = false
         var recordsRead: Int64 = 0
         /// Counts of records at some offsets that are not settled, in order.
         var marks: [SettledPosition] = []
@@ -77,31 +80,48 @@ final class OwnedPartition {
         sources[source].settled = nil
     }
 
-    func note(read offset: Int64, source: Int) {
-        sources[source].readOffset = max(offset, sources[source].readOffset ?? .min)
-        sources[source].recordsRead += 1
-        guard sources[source].recordsRead % OwnedPartition.recordsAMark == 0 else { return }
-        sources[source].marks.append(SettledPosition(offset: offset, records: sources[source].recordsRead))
+    /// - Returns: whether all that was there at the claim has now been read.
+    func note(endAtClaim offset: Int64, source: Int) -> Bool {
+        sources[source].endAtClaim = offset
+        return catchUp(source)
     }
 
-    /// How many records lie at or below that offset, exact where all that were read do.
-    func records(atOrBelow offset: Int64, source: Int) -> Int64 {
+    private func catchUp(_ source: Int) -> Bool {
+        guard !sources[source].isCaughtUp, let end = sources[source].endAtClaim,
+            end <= sources[source].readOffset ?? -1
+        else { return false }
+        sources[source].isCaughtUp = true
+        return sources.allSatisfy(\.isCaughtUp)
+    }
+
+    /// - Returns: whether all that was there at the claim has now been read.
+    func note(read offset: Int64, source: Int) -> Bool {
+        sources[source].readOffset = max(offset, sources[source].readOffset ?? .min)
+        sources[source].recordsRead += 1
+        if sources[source].recordsRead % OwnedPartition.recordsAMark == 0 {
+            sources[source].marks.append(SettledPosition(offset: offset, records: sources[source].recordsRead))
+        }
+        return sources[source].isCaughtUp ? false : catchUp(source)
+    }
+
+    /// The last position at or below that offset of which it is known how many records lie below: so what others see of it is exact. Nil
+    /// where that is no further than what is settled already.
+    func position(atOrBelow offset: Int64, source: Int) -> SettledPosition? {
         let known = sources[source]
-        if offset == known.readOffset { return known.recordsRead }
+        if offset == known.readOffset { return SettledPosition(offset: offset, records: known.recordsRead) }
         var low = 0
         var high = known.marks.count
         while low < high {
             let middle = (low + high) / 2
             if known.marks[middle].offset <= offset { low = middle + 1 } else { high = middle }
         }
-        return low > 0 ? known.marks[low - 1].records : known.settled?.records ?? 0
+        return low > 0 ? known.marks[low - 1] : nil
     }
 
     func settle(_ position: SettledPosition, source: Int) {
         sources[source].settled = position
         let passed = sources[source].marks.firstIndex { $0.offset > position.offset } ?? sources[source].marks.count
-        // The last one passed says how many lie below what is settled next.
-        if passed > 1 { sources[source].marks.removeFirst(passed - 1) }
+        sources[source].marks.removeFirst(passed)
     }
 
     func forget() {

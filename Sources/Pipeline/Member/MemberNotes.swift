@@ -58,7 +58,7 @@ final class MemberNotes {
 
     func note(_ notice: StreamNotice, _ partition: Int32) {
         switch notice {
-        case .begins: break
+        case .begins, .reachedEnd: break
         case .trimmed(let source, let entries, let position):
             instruments.gaps.add(1)
             instruments.trimmedEntries.add(entries ?? 0)

@@ -260,7 +260,12 @@ public final class MemberRunner {
     private func hear(_ notice: StreamNotice, _ partition: Int32) {
         notes.note(notice, partition)
         switch notice {
-        case .begins(let source, let position), .trimmed(let source, _, let position):
+        case .begins(let source, let position, let newestOffset):
+            member.begin(partition: partition, source: source, after: position)
+            member.noteEnd(partition: partition, source: source, offset: newestOffset)
+        case .reachedEnd(let source):
+            member.noteEnd(partition: partition, source: source, offset: -1)
+        case .trimmed(let source, _, let position):
             member.begin(partition: partition, source: source, after: position)
         case .rewound(let source, _, let position):
             member.rewind(partition: partition, source: source, to: position)

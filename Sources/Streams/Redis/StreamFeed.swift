@@ -26,8 +26,10 @@ public struct StreamSettings: Sendable {
 
 /// What a feed found out about one of its streams, which its member has to hear of.
 public enum StreamNotice: Equatable, Sendable {
-    /// Reading begins, or goes on, after this.
-    case begins(source: Int, SettledPosition)
+    /// Reading begins, or goes on, after this; the newest entry is at that offset, −1 where there is none.
+    case begins(source: Int, SettledPosition, newestOffset: Int64)
+    /// All that was there has been read: what was newest before may have been deleted.
+    case reachedEnd(source: Int)
     /// Entries were trimmed before they were read: reading goes on behind them. How many is unknown where Redis does not count.
     case trimmed(source: Int, entries: Int64?, SettledPosition)
     /// The stream ends before what was read of it: it lost its newest entries, in a fail-over as a rule.
@@ -61,6 +63,10 @@ public final class StreamFeed {
     private var isAsking = false
     private var isOpen = false
     private var isClosed = false
+    /// Sources of which not all has been read that was there at the beginning.
+    private var awaitedEnds: Set<Int> = []
+    /// Sources that have been looked at.
+    private var begun: Set<Int> = []
     private var nextLookMilliseconds: Int64 = 0
     private var retryAtMilliseconds: Int64 = 0
     private var command = RedisCommand("XREAD")
@@ -132,7 +138,7 @@ public final class StreamFeed {
             switch outcome {
             case .reply(let reply):
                 fault = nil
-                if reply.count > 0 { take(reply, now) }
+                take(reply, now)
             case .refused(let refusal): refuse(refusal, "XREAD", now)
             // The next read waits for a connection; the client tells why there is none.
             case .lost, .unsent: break
@@ -142,10 +148,12 @@ public final class StreamFeed {
 
     private func take(_ reply: RedisReply, _ now: Int64) {
         let batch = spare.popLast() ?? StreamBatch()
+        var named: Set<Int> = []
         for stream in reply {
             guard let name = stream[0]?.text, let entries = stream[1],
                 let source = settings.topics.indices.first(where: { settings.stream($0, partition) == name })
             else { continue }
+            named.insert(source)
             for entry in entries {
                 var parts = entry.makeIterator()
                 guard let text = parts.next()?.bytes, let identifier = RedisStreamID(text) else { continue }
@@ -161,12 +169,16 @@ public final class StreamFeed {
                 batch.add(source: source, offset: offset, value: parts.next().flatMap { body(of: $0) })
             }
         }
-        guard batch.count > 0 else {
+        // Only what has something new is named.
+        let ended = awaitedEnds.subtracting(named)
+        awaitedEnds.subtract(ended)
+        if batch.count > 0 {
+            batch.decode(with: &decoder, bodyField: settings.bodyField)
+            staged.append(batch)
+        } else {
             spare.append(batch)
-            return
         }
-        batch.decode(with: &decoder, bodyField: settings.bodyField)
-        staged.append(batch)
+        stage(ended.sorted().map { .reachedEnd(source: $0) })
     }
 
     /// Nil also for an entry that was deleted while it was read.
@@ -201,7 +213,7 @@ public final class StreamFeed {
                 isAsking = false
                 if !hasFailed { fault = nil }
                 stage(notices)
-                isOpen = isOpen || after.indices.allSatisfy { records[$0] != nil }
+                isOpen = begun.count == after.count
             }
         }
     }
@@ -223,19 +235,21 @@ public final class StreamFeed {
     }
 
     private func note(_ seen: StreamLook.Seen, _ source: Int, _ notices: inout [StreamNotice]) {
-        if after[source] < 0 || records[source] == nil {
+        if begun.insert(source).inserted {
             // What was trimmed before anybody read it is no loss of ours.
-            let isNew = after[source] < 0
             let begin = SettledPosition(
-                offset: isNew ? -1 : after[source], records: records[source] ?? seen.recordsBefore(after[source]))
+                offset: after[source], records: records[source] ?? seen.recordsBefore(after[source]))
             records[source] = begin.records
-            notices.append(.begins(source: source, begin))
+            notices.append(.begins(source: source, begin, newestOffset: seen.newestEntryOffset))
+            if seen.newestEntryOffset > after[source] { awaitedEnds.insert(source) }
         }
         if seen.newestOffset < after[source] {
             let end = SettledPosition(offset: seen.newestOffset, records: seen.entriesAdded ?? 0)
             notices.append(.rewound(source: source, fromOffset: after[source], end))
             (after[source], records[source]) = (end.offset, end.records)
-        } else if let first = seen.firstUnreadOffset(after: after[source]), after[source] >= 0 {
+        } else if let first = seen.firstUnreadOffset(after: after[source], records: records[source]),
+            after[source] >= 0
+        {
             let behind = SettledPosition(offset: first - 1, records: seen.recordsTrimmed ?? records[source] ?? 0)
             let entries = seen.recordsTrimmed.flatMap { trimmed in records[source].map { max(0, trimmed - $0) } }
             if entries != 0 { notices.append(.trimmed(source: source, entries: entries, behind)) }

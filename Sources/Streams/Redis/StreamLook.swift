@@ -25,8 +25,8 @@ struct StreamLook {
         var length: Int64 = 0
         /// Nil where Redis does not count.
         var entriesAdded: Int64?
-        var newestDeletedOffset: Int64 = -1
         var firstOffset: Int64?
+        var newestEntryOffset: Int64 = -1
         var nextUnreadMilliseconds: Int64?
         var wallMilliseconds: Int64 = 0
 
@@ -39,9 +39,12 @@ struct StreamLook {
             return entriesAdded - length
         }
 
-        /// The first entry, if some between `offset` and it were trimmed.
-        func firstUnreadOffset(after offset: Int64) -> Int64? {
-            guard newestDeletedOffset > offset else { return nil }
+        /// The first entry, if some between `offset` and it were trimmed. Redis does not tell the id of what it trimmed, but counts: more are
+        /// gone than were read.
+        ///
+        /// - Parameter records: as many as had been added up to `offset`.
+        func firstUnreadOffset(after offset: Int64, records: Int64?) -> Int64? {
+            guard let recordsTrimmed, let records, recordsTrimmed > records else { return nil }
             let first = firstOffset ?? newestOffset + 1
             return first > offset + 1 ? first : nil
         }
@@ -122,7 +125,7 @@ struct StreamLook {
                 seen.length = StreamLook.field("length", of: reply)?.integer ?? 0
                 seen.newestOffset = StreamLook.offset(StreamLook.field("last-generated-id", of: reply)) ?? -1
                 seen.entriesAdded = StreamLook.field("entries-added", of: reply)?.integer
-                seen.newestDeletedOffset = StreamLook.offset(StreamLook.field("max-deleted-entry-id", of: reply)) ?? -1
+                seen.newestEntryOffset = StreamLook.offset(StreamLook.field("last-entry", of: reply)?[0]) ?? -1
                 seen.firstOffset = StreamLook.offset(StreamLook.field("first-entry", of: reply)?[0])
                 next(seen, completion)
             case .refused(let refusal): completion(.failure(.refused(refusal, command: "XINFO STREAM")))

@@ -23,6 +23,7 @@ enum ValidateCommand: Command {
         let configuration = try arguments.configuration()
         _ = try LaneSettings(configuration, planTargets: true, seed: 0)
         _ = try PoolSettings.all(configuration)
+        _ = try GroupRunSettings(configuration)
         guard !arguments.operands.isEmpty else {
             Console.say(
                 arguments.has(.config)
