@@ -45,10 +45,11 @@ def judged(looks, records, seconds, metrics):
     def mean(begin, end):
         return statistics.mean(held for at, held in looks if begin <= at / seconds <= end)
 
+    curve = {f"residentMebibytesAfter{int(at)}Seconds": held for at, held in looks if int(at) % max(1, seconds // 20) == 0}
     settled, last = mean(0.2, 0.3), mean(0.9, 1.01)
     figures = {
         "seconds": seconds, "eventsPerSecond": records / seconds, "residentMebibytesEarly": settled, "residentMebibytesLast": last,
         "growthMebibytes": last - settled, "growthPercent": (last / settled - 1) * 100, "mostMebibytes": max(held for _, held in looks),
-        "forcedCheckpoints": metrics.get("waypulse_checkpoints_forced_total", 0),
+        "forcedCheckpoints": metrics.get("waypulse_checkpoints_forced_total", 0), **curve,
     }
     return Measurement("outage", "the provider is a black hole", "waypulse", 1, figures)

@@ -12,7 +12,7 @@ ACTIVITIES = 100_000
 EVENTS = 1_500_000
 # A member is stopped while the streams are filled, and goes on as if nothing had been.
 LONG_LEASE = {"source.redis.lease": "1h", "source.redis.commandTimeout": "10m"}
-PUSHED_ACTIVITIES, PASSES = 20_000, 10
+PUSHED_ACTIVITIES, MOVES_PER_SECOND, MOVING_SECONDS = 20_000, 8_000, 15
 
 
 @contextlib.contextmanager
@@ -71,27 +71,27 @@ def streams(programs, rounds):
                 is_quiet(member)
                 for partition in range(PARTITIONS):
                     redis("XTRIM", f"{TOPIC}:{{{partition}}}", "MAXLEN", 0)
+                read = member.metrics()["waypulse_records_total"]
                 frozen(member, lambda: produce(programs.binary, redis.port, positions=EVENTS, **shape))
-                measured.append(reading(member, number))
+                measured.append(reading(member, read, number))
             words = [programs.binary, "read", "--port", redis.port, "--topic", TOPIC, "--partitions", PARTITIONS, "--round", number]
             measured += lines_of("streams", words, CLIENT_CORE)
     return measured
 
 
-def reading(member, number):
+def reading(member, before, number):
     """What it reads and uses between the first tenth and the last, by its own count."""
     def now():
         return time.monotonic(), member.cpu_seconds, member.metrics()["waypulse_records_total"]
 
-    before = now()
     end = time.monotonic() + 120
     looks = []
-    while not looks or looks[-1][2] < before[2] + EVENTS:
+    while not looks or looks[-1][2] < before + EVENTS:
         time.sleep(0.1)
         looks.append(now())
         if time.monotonic() > end:
-            fail(f"the member has read {looks[-1][2] - before[2]:,.0f} of {EVENTS:,} events in two minutes")
-    inside = [look for look in looks if 0.1 <= (look[2] - before[2]) / EVENTS <= 0.9]
+            fail(f"the member has read {looks[-1][2] - before:,.0f} of {EVENTS:,} events in two minutes")
+    inside = [look for look in looks if 0.1 <= (look[2] - before) / EVENTS <= 0.9]
     if len(inside) < 2:
         fail("the member reads too fast for what is there: more EVENTS, please")
     first, last = inside[0], inside[-1]
@@ -126,14 +126,13 @@ def difference(pushed, measured, number):
 
 
 def pushing(programs, redis, member, subject, number):
-    shape = {"activities": PUSHED_ACTIVITIES, "moves": 100}
+    shape = {"activities": PUSHED_ACTIVITIES}
     produce(programs.binary, redis.port, starts="yes", **shape)
     member.wait("waypulse_pushes_accepted_total", PUSHED_ACTIVITIES, 60)
     is_quiet(member)
     before, used, calls = member.metrics(), member.cpu_seconds, redis.calls("eval")
-    # One after the other, so that each has been told before the next move is read.
-    for _ in range(PASSES):
-        produce(programs.binary, redis.port, passes=1, **shape)
+    # Each position is 200 m from the one before, and most find their activity told.
+    produce(programs.binary, redis.port, moves=100, rate=MOVES_PER_SECOND, seconds=MOVING_SECONDS, **shape)
     is_quiet(member)
     after, used = member.metrics(), member.cpu_seconds - used
     pushes = after["waypulse_pushes_accepted_total"] - before["waypulse_pushes_accepted_total"]

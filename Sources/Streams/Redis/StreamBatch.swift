@@ -41,8 +41,9 @@ public final class StreamBatch {
         let isMissing: Bool
     }
 
-    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
-    private var used = 0
+    // Fields that each entry touches, and one owner alone.
+    @exclusivity(unchecked) private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+    @exclusivity(unchecked) private var used = 0
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) public private(set) var records: [StreamRecord] = []
     /// How many of them have been applied.
@@ -55,6 +56,11 @@ public final class StreamBatch {
     deinit { bytes.deallocate() }
 
     public var count: Int { entries.count }
+
+    /// Whose record that is, lent as long as the batch: without the rest of it.
+    public func key(at place: Int) -> (identifier: UnsafeRawBufferPointer, isSubject: Bool) {
+        records.withUnsafeBufferPointer { ($0[place].event.identifier, $0[place].event.isForSubject) }
+    }
 
     func clear() {
         records.removeAll(keepingCapacity: true)

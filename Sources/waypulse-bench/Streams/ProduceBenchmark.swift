@@ -1,7 +1,7 @@
 import CBenchmarks
 import Glibc
 
-/// `produce --port P --activities N` with what is to be put into the streams: `--starts yes` (over `--spread` seconds), `--positions N` or `--passes N` at once, or `--rate`
+/// `produce --port P --activities N` with what is to be put into the streams: `--starts yes` (over `--spread` seconds), `--positions N` at once, or `--rate`
 /// positions and `--statuses` urgent statuses a second for `--seconds`. Each status goes to `--log` as a line `activity milliseconds`.
 enum ProduceBenchmark {
     /// Between batches of what is produced at a rate.
@@ -18,7 +18,6 @@ enum ProduceBenchmark {
         let spread = options.text("spread") == nil ? 0 : try options.number("spread", default: 1)
         if options.text("starts") != nil { try producer.start(within: spread) }
         if options.text("positions") != nil { try producer.positions(try options.number("positions", default: 1)) }
-        if options.text("passes") != nil { try producer.passes(try options.number("passes", default: 1)) }
         guard options.text("seconds") != nil else { return }
         let positions = options.text("rate") == nil ? 0 : try options.number("rate", default: 1)
         let statuses = options.text("statuses") == nil ? 0 : try options.number("statuses", default: 1)
@@ -37,7 +36,9 @@ enum ProduceBenchmark {
         while true {
             let gone = Clock.monotonic() - began
             guard gone < Int64(seconds) * 1_000_000_000 else { return }
-            let due = (positions: positions * Int(gone / 1_000) / 1_000_000, statuses: statuses * Int(gone / 1_000) / 1_000_000)
+            let due = (
+                positions: positions * Int(gone / 1_000) / 1_000_000, statuses: statuses * Int(gone / 1_000) / 1_000_000
+            )
             while made.statuses < due.statuses {
                 let (activity, milliseconds) = try producer.status()
                 if let log { fputs("\(activity) \(milliseconds)\n", log) }

@@ -78,12 +78,6 @@ final class StreamProducer {
         try settle()
     }
 
-    /// Every activity moves, one after the other.
-    func passes(_ count: Int) throws {
-        for _ in 0..<count { for activity in 0..<shape.activities { try move(activity) } }
-        try settle()
-    }
-
     /// A status of an activity drawn at random, which says when it was made.
     ///
     /// - Returns: which one, and that time.
