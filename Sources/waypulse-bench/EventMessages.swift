@@ -37,7 +37,7 @@ struct EventMessages {
             """)
         news = Template(
             """
-            {"type":"status","activityId":"ride-0000000","timestamp":0000000000.000,"contentState":{"status":"at 0000000000000 0000000"}}
+            {"type":"status","activityId":"ride-0000000","timestamp":0000000000.000,"contentState":{"status":"at 0000000000000"}}
             """)
         precondition(position.bytes.count == Self.byteCount, "a position has \(position.bytes.count) bytes")
         precondition(status.bytes.count == Self.byteCount, "a status has \(status.bytes.count) bytes")
@@ -62,11 +62,10 @@ struct EventMessages {
         status.write(activity, event: event, milliseconds: milliseconds, into: target)
     }
 
-    /// Writes an urgent status that says its own time and activity into `newsByteCount` bytes.
+    /// Writes an urgent status that says its own time into `newsByteCount` bytes.
     func writeNews(_ activity: Int, milliseconds: Int64, into target: UnsafeMutableRawPointer) {
         news.write(activity, event: nil, milliseconds: milliseconds, into: target)
         news.writeDigits(Int(milliseconds), 13, at: news.spokenTime, into: target)
-        news.writeDigits(activity, 7, at: news.spokenTime + 14, into: target)
     }
 
     /// Writes the `activity.started` of an activity that began on its phone into `startByteCount` bytes.

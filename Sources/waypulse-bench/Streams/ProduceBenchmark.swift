@@ -36,8 +36,9 @@ enum ProduceBenchmark {
         while true {
             let gone = Clock.monotonic() - began
             guard gone < Int64(seconds) * 1_000_000_000 else { return }
+            let microseconds = Int(gone / 1_000)
             let due = (
-                positions: positions * Int(gone / 1_000) / 1_000_000, statuses: statuses * Int(gone / 1_000) / 1_000_000
+                positions: positions * microseconds / 1_000_000, statuses: statuses * microseconds / 1_000_000
             )
             while made.statuses < due.statuses {
                 let (activity, milliseconds) = try producer.status()
