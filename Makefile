@@ -38,13 +38,15 @@ build: dependencies-build
 release: dependencies-build
 	$(SWIFT) build $(RELEASE) --product waypulse
 
-## Measures what benchmarks/README.md states and writes it there; ONLY=decode (or another part, or thresholds) measures that and writes nothing
+## Measures what benchmarks/README.md states and writes it there; ONLY=decode (or another part, or thresholds) measures that and writes nothing; MINUTES=10 has a longer outage
 ONLY =
 ROUNDS = 5
+MINUTES =
 bench: dependencies-bench swift-found
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
+	$(SWIFT) build $(RELEASE) --product waypulse
 	$(GO_BUILD) -o .build/rivals/go-worker ./benchmarks/rivals/go
-	$(if $(filter thresholds,$(ONLY)),,$(PYTHON) benchmarks/run --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY),--write-page))
+	$(if $(filter thresholds,$(ONLY)),,MINUTES=$(MINUTES) $(PYTHON) benchmarks/run --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY),--write-page))
 	$(if $(filter-out thresholds,$(ONLY)),,$(PYTHON) benchmarks/thresholds)
 
 ## Holds allocations and instructions an event and a push to benchmarks/thresholds.json; WRITE=1 allows what is found

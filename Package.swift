@@ -74,7 +74,8 @@ let package = Package(
         + [.target(name: "RedisFixture", dependencies: ["Sockets", "CLinux"], path: "Tests/RedisFixture")]
         // Measures the rest; no part of what is shipped.
         + [
-            .target(name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson")]),
+            .target(
+                name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis")]),
             .executableTarget(
                 name: "waypulse-bench",
                 dependencies: [
@@ -97,7 +98,8 @@ func systemLibrary(_ name: String, pkgConfig: String, debian: String) -> Target 
 func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.Dependency] = []) -> [Target] {
     [
         .target(
-            name: name, dependencies: imports, exclude: ["README.md"],
+            name: name, dependencies: imports,
+            exclude: name == "Pacing" ? ["README.md", "CHECKPOINTS.md"] : ["README.md"],
             swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,

@@ -18,6 +18,9 @@ enum BenchmarkProgram {
             case "memory": try MemoryBenchmark.run(options)
             case "instruments": try InstrumentsBenchmark.run(options)
             case "count": try CountBenchmark.run(options)
+            case "produce": try ProduceBenchmark.run(options)
+            case "read": try ReadBenchmark.run(options)
+            case "checkpoints": try CheckpointBenchmark.run(options)
             case "path": try PathBenchmark.run(options)
             default:
                 throw BenchmarkFault(

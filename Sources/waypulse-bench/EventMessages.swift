@@ -12,6 +12,7 @@ struct EventMessages {
     private let position: Template
     private let status: Template
     private let start: Template
+    private let news: Template
 
     /// - Parameter noteBytes: of a text that makes the content-state of a start longer; 0 for none.
     init(noteBytes: Int = 0) {
@@ -34,11 +35,16 @@ struct EventMessages {
             "token":"\(String(repeating: "a5", count: 25))00000000000000","contentState":{"status":"on_the_way",\
             "etaTimestamp":1795957200,"driverName":"Ada Lovelace","stopsRemaining":3,"progressPercentage":0.25,"vehicle":"Cargo bike 12"\(note)}}
             """)
+        news = Template(
+            """
+            {"type":"status","activityId":"ride-0000000","timestamp":0000000000.000,"contentState":{"status":"at 0000000000000"}}
+            """)
         precondition(position.bytes.count == Self.byteCount, "a position has \(position.bytes.count) bytes")
         precondition(status.bytes.count == Self.byteCount, "a status has \(status.bytes.count) bytes")
     }
 
     var startByteCount: Int { start.bytes.count }
+    var newsByteCount: Int { news.bytes.count }
 
     /// Writes a position into `byteCount` bytes.
     ///
@@ -56,6 +62,12 @@ struct EventMessages {
         status.write(activity, event: event, milliseconds: milliseconds, into: target)
     }
 
+    /// Writes an urgent status that says its own time into `newsByteCount` bytes.
+    func writeNews(_ activity: Int, milliseconds: Int64, into target: UnsafeMutableRawPointer) {
+        news.write(activity, event: nil, milliseconds: milliseconds, into: target)
+        news.writeDigits(Int(milliseconds), 13, at: news.spokenTime, into: target)
+    }
+
     /// Writes the `activity.started` of an activity that began on its phone into `startByteCount` bytes.
     func writeStart(_ activity: Int, milliseconds: Int64, into target: UnsafeMutableRawPointer) {
         start.write(activity, event: nil, milliseconds: milliseconds, into: target)
@@ -71,6 +83,7 @@ struct EventMessages {
         let latitude: Int
         let longitude: Int
         let tokenEnd: Int
+        let spokenTime: Int
 
         init(_ text: String) {
             let bytes = Array(text.utf8)
@@ -85,6 +98,7 @@ struct EventMessages {
             seconds = place(behind: "\"timestamp\":") ?? 0
             latitude = place(behind: "\"latitude\":52.") ?? 0
             longitude = place(behind: "\"longitude\":13.") ?? 0
+            spokenTime = place(behind: "\"status\":\"at ") ?? 0
             tokenEnd = place(behind: "\"token\":\"", skipping: 57) ?? 0
         }
 

@@ -16,7 +16,8 @@ final class OppositeServer: Sendable {
     let authorityPEM: [UInt8]
     private let thread: LoopThread
 
-    init(_ kind: Kind = .complete) throws {
+    /// - Parameter timelinePath: where a sink writes when it answered how many.
+    init(_ kind: Kind = .complete, timelinePath: String? = nil) throws {
         let certificate = try ServerCertificate.make(names: [PushLoad.host, "127.0.0.1"])
         let tls = try TLSContext.server(certificate)
         let port = OnceValue<Result<UInt16, SystemFault>>()
@@ -28,7 +29,11 @@ final class OppositeServer: Sendable {
                     // The loop keeps what it is to call, and so the server.
                     loop.onWake { withExtendedLifetime(server) {} }
                     port.give(.success(server.port))
-                case .sink: port.give(.success(try Sink(loop: loop, tls: tls).port))
+                case .sink:
+                    let timeline = timelinePath.flatMap { try? SinkTimeline(path: $0) }
+                    let sink = try Sink(loop: loop, tls: tls, timeline: timeline)
+                    loop.onWake { sink.timeline?.end() }
+                    port.give(.success(sink.port))
                 }
             } catch {
                 port.give(.failure(error))
@@ -45,14 +50,14 @@ final class OppositeServer: Sendable {
         return time.take()
     }
 
-    /// `serve --authority FILE`, `sink --authority FILE`: prints the port, writes the certificate to trust, and serves until standard input
+    /// `serve --authority FILE`, `sink --authority FILE [--timeline FILE]`: prints the port, writes the certificate to trust, and serves until standard input
     /// ends.
     static func run(_ kind: Kind, _ options: BenchmarkOptions) throws {
         guard let path = options.text("authority") else {
             throw BenchmarkFault(
                 problem: "\(options.benchmark) needs --authority FILE, where it writes the certificate to trust")
         }
-        let server = try OppositeServer(kind)
+        let server = try OppositeServer(kind, timelinePath: options.text("timeline"))
         guard let file = fopen(path, "w") else { throw BenchmarkFault(problem: "\(path) cannot be written") }
         fwrite(server.authorityPEM, 1, server.authorityPEM.count, file)
         fclose(file)

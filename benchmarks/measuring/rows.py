@@ -31,6 +31,10 @@ def ratio_at_most(limit):
     return Target(limit, "ratio")
 
 
+def ratio_at_least(limit):
+    return Target(limit, "ratio", is_least=True)
+
+
 def at_most(limit):
     return Target(limit)
 
@@ -69,6 +73,8 @@ FEW, MANY = "10000 activities", "1000000 activities"
 FEW_SENT, ALL_SENT = "1 % of events sent", "every event sent"
 FULL = "200000 activities"
 COUNTED = "lane and worker"
+STREAMED, PUSHED, IN_MEMORY = "streams", "a member with many pushes", "in memory"
+TAKEN_OVER, HANDED, SILENT = "100000 activities", "urgent statuses", "the provider is a black hole"
 URGENT = "beside 200000 positions/s"
 SIMDJSON = "simdjson on-demand"
 
@@ -146,4 +152,43 @@ ROWS = [
     Row("instruments", "instruments, of a push's cost", COUNTED, "waypulse", "percentOfAPush", "%", digits=2, target=at_most(5)),
     Row("instruments", "", COUNTED, "waypulse", "nanosecondsPerAddition", "ns an addition", digits=1),
     Row("instruments", "", COUNTED, "waypulse", "nanosecondsPerHistogramRecord", "ns a record of a histogram", digits=1),
+    Row("streams", "`waypulse run` on 8 Redis streams, decode and pacing included", STREAMED, "waypulse", "entriesPerSecond",
+        "entries/s", against=Against(STREAMED, "hiredis", "a hiredis XREAD loop"), target=ratio_at_least(0.9)),
+    Row("streams", "", STREAMED, "waypulse", "cpuSecondsPerMillionEvents", "CPU-s a million events", digits=2,
+        against=Against(STREAMED, "hiredis", "a hiredis XREAD loop"), target=at_most(1.4)),
+    Row("streams", "a hiredis XREAD loop, which decodes nothing", STREAMED, "hiredis", "entriesPerSecond", "entries/s"),
+    Row("streams", "", STREAMED, "hiredis", "cpuSecondsPerMillionEvents", "CPU-s a million events", digits=2),
+    Row("checkpoints", "a push of a member with checkpoints in Redis", PUSHED, "redis", "cpuMicrosecondsPerPush", "CPU-µs a push",
+        digits=1, against=Against(PUSHED, "volatile", "positions alone")),
+    Row("checkpoints", "", PUSHED, "redis", "pushesPerSave", "pushes a batch"),
+    Row("checkpoints", "", PUSHED, "redis", "roundTripsPerSave", "round trips a batch of checkpoints", digits=2,
+        target=at_most(1)),
+    Row("checkpoints", "", PUSHED, "redis", "serverScriptMicrosecondsPerPush", "µs a push in scripts at Redis", digits=1),
+    Row("checkpoints", "a push of a member that saves positions alone", PUSHED, "volatile", "cpuMicrosecondsPerPush",
+        "CPU-µs a push", digits=1),
+    Row("checkpoints", "checkpoint of a settled push: written, sent, answered", PUSHED, "difference", "checkpointMicrosecondsPerPush",
+        "CPU-µs a push", digits=1, target=at_most(15)),
+    Row("checkpoints", "checkpoint in memory, written", IN_MEMORY, "waypulse", "takeNanosecondsPerCheckpoint", "ns"),
+    Row("checkpoints", "noted as saved", IN_MEMORY, "waypulse", "savedNanosecondsPerCheckpoint", "ns"),
+    Row("checkpoints", "read back", IN_MEMORY, "waypulse", "restoreNanosecondsPerCheckpoint", "ns"),
+    Row("checkpoints", "", IN_MEMORY, "waypulse", "bytesPerCheckpoint", "bytes a checkpoint"),
+    Row("takeover", "take-over of 100,000 live activities after kill -9: first push after ownership", TAKEN_OVER, "waypulse",
+        "firstDecisionMilliseconds", "ms", target=at_most(2_000)),
+    Row("takeover", "all of them loaded", TAKEN_OVER, "waypulse", "allLoadedSeconds", "s after ownership", digits=1),
+    Row("takeover", "pushes before the kill", TAKEN_OVER, "waypulse", "usualPushesPerSecond", "pushes/s"),
+    Row("takeover", "the busiest second after it", TAKEN_OVER, "waypulse", "mostPushesPerSecond", "pushes/s"),
+    Row("takeover", "", TAKEN_OVER, "waypulse", "burst", "× the rate before", digits=2, target=at_most(2)),
+    Row("takeover", "", TAKEN_OVER, "waypulse", "leaseMilliseconds", "ms from the kill to the first partition, the lease"),
+    Row("handover", "hand-over at 1 → 2 members under load: longest delay of an urgent update", HANDED, "a second comes",
+        "longestMilliseconds", "ms", target=at_most(1_000)),
+    Row("handover", "", HANDED, "a second comes", "p99Milliseconds", "ms, p99"),
+    Row("handover", "", HANDED, "a second comes", "medianMilliseconds", "ms, p50"),
+    Row("handover", "the same without a second member", HANDED, "one member", "longestMilliseconds", "ms"),
+    Row("handover", "", HANDED, "one member", "p99Milliseconds", "ms, p99"),
+    Row("handover", "", HANDED, "one member", "medianMilliseconds", "ms, p50"),
+    Row("outage", "outage of APNs at full ingest: memory at the end", SILENT, "waypulse", "residentMebibytesLast", "MiB"),
+    Row("outage", "", SILENT, "waypulse", "growthPercent", "% above what it was after a fifth of the time", digits=1, target=at_most(3)),
+    Row("outage", "", SILENT, "waypulse", "mostMebibytes", "MiB at the most"),
+    Row("outage", "", SILENT, "waypulse", "seconds", "seconds"),
+    Row("outage", "", SILENT, "waypulse", "eventsPerSecond", "events/s read"),
 ]

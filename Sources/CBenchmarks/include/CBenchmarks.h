@@ -1,4 +1,4 @@
-// What the benchmarks need of C and C++: simdjson as a rival, a count of allocations, and what goes to sockets.
+// What the benchmarks need of C and C++: simdjson and hiredis as rivals, a count of allocations, and what goes to sockets.
 #ifndef WAYPULSE_CBENCHMARKS_H
 #define WAYPULSE_CBENCHMARKS_H
 
@@ -46,6 +46,23 @@ int64_t cbenchmarks_written_at(size_t number);
 
 /// Has this thread's sleeps end when they should, rather than up to 50 µs later.
 void cbenchmarks_sleep_exactly(void);
+
+typedef struct cbenchmarks_redis cbenchmarks_redis;
+
+/// A connection to the Redis on a port of loopback; NULL where there is none.
+cbenchmarks_redis *cbenchmarks_redis_connect(uint16_t port);
+void cbenchmarks_redis_close(cbenchmarks_redis *redis);
+
+/// Sends the XADD of an event to a stream of a topic with the next `cbenchmarks_redis_settle`, which waits for the answers. `most` is how many
+/// entries the stream keeps, about; 0 keeps all.
+bool cbenchmarks_redis_append(
+    cbenchmarks_redis *redis, const char *topic, uint32_t partition, uint32_t most, const void *event, size_t length);
+bool cbenchmarks_redis_settle(cbenchmarks_redis *redis);
+
+/// What anybody would write with hiredis: one XREAD of all streams of a topic at a time, from their beginnings to their ends. Counts the entries and
+/// the bytes of their first values.
+bool cbenchmarks_redis_read(
+    cbenchmarks_redis *redis, const char *topic, uint32_t partitions, uint32_t count, uint64_t *entries, uint64_t *bytes);
 
 /// Has malloc give back to the system what it holds and nobody uses.
 void cbenchmarks_give_back_memory(void);

@@ -199,6 +199,9 @@ public final class Member {
         partitions[Int(partition)].sources[source].readOffset
     }
 
+    /// So many are looked up side by side.
+    private static let keysAhead = 64
+
     /// Has all that the store keeps of these activities loaded, so that events for them may be applied.
     ///
     /// - Parameter key: of the record at that place: the bytes of its id, and whether it is a subject's.
@@ -213,6 +216,10 @@ public final class Member {
         var missing: Set<LoadKey> = []
         var needed: Set<LoadKey> = []
         for place in 0..<count {
+            if place % Member.keysAhead == 0, count > 1 {
+                let ahead = min(Member.keysAhead, count - place)
+                lane.prefetch(ahead, partition: number) { key(place + $0).identifier }
+            }
             let (identifier, isSubject) = key(place)
             guard !identifier.isEmpty else { continue }
             if isFull { needed.insert(LoadKey(identifier: Array(identifier))) }

@@ -28,6 +28,13 @@ final class OwnedPartition {
         var recordsUnsettled: Int64 { recordsRead - (settled?.records ?? recordsBefore) }
         /// Counts of records at some offsets that are not settled, in order.
         var marks: [SettledPosition] = []
+
+        mutating func note(read offset: Int64) {
+            readOffset = max(offset, readOffset ?? .min)
+            recordsRead += 1
+            guard recordsRead % OwnedPartition.recordsAMark == 0 else { return }
+            marks.append(SettledPosition(offset: offset, records: recordsRead))
+        }
     }
 
     /// Counts are noted each so many records.
@@ -36,7 +43,8 @@ final class OwnedPartition {
     let number: Int32
     var phase = Phase.free
     var epoch: Epoch = 0
-    var sources: [Source]
+    // Touched with every record, and by its member alone.
+    @exclusivity(unchecked) var sources: [Source]
     /// When the claim or renewal was asked for that the lease of now came of.
     var leasedAtMilliseconds: Int64 = 0
     var renewalAskedAtMilliseconds: Int64?
@@ -110,11 +118,7 @@ final class OwnedPartition {
 
     /// - Returns: whether all that was there at the claim has now been read.
     func note(read offset: Int64, source: Int) -> Bool {
-        sources[source].readOffset = max(offset, sources[source].readOffset ?? .min)
-        sources[source].recordsRead += 1
-        if sources[source].recordsRead % OwnedPartition.recordsAMark == 0 {
-            sources[source].marks.append(SettledPosition(offset: offset, records: sources[source].recordsRead))
-        }
+        sources[source].note(read: offset)
         return sources[source].isCaughtUp ? false : catchUp(source)
     }
 

@@ -43,8 +43,9 @@ public final class MemberRunner {
     private let instruments: MemberInstruments
     private let notes: MemberNotes
     private let permits: SendPermits
-    private var feeds: [Int32: StreamFeed] = [:]
-    /// Partitions in the order in which their turn comes.
+    /// By partition.
+    private var feeds: [StreamFeed?]
+    /// The partition whose turn comes next.
     private var turn = 0
     private var group = GroupState.unchecked
     private var nextCheckMilliseconds: Int64 = 0
@@ -76,6 +77,7 @@ public final class MemberRunner {
         var settings = settings
         settings.lane.shard.keepsCheckpoints = true
         permits = SendPermits(partitions: group.member.partitions)
+        feeds = Array(repeating: nil, count: group.member.partitions)
         engine = try LaneEngine(
             settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits)
         member = Member(settings: group.member, lane: engine.lane)
@@ -97,7 +99,7 @@ public final class MemberRunner {
         clinux_set_timer_slack(LaneEngine.timerSlackNanoseconds)
         defer {
             engine.end()
-            for feed in feeds.values { _ = feed.close() }
+            for case let feed? in feeds { _ = feed.close() }
             client.close()
             loop.runOnce(timeoutMilliseconds: 0)
         }
@@ -211,23 +213,19 @@ public final class MemberRunner {
     // MARK: Records
 
     private func readOn(_ moment: Moment) {
-        let read = member.readPartitions
-        for (partition, feed) in feeds where !member.isReading(partition) || feed.epoch != member.epoch(of: partition) {
-            for ticket in feed.close() { member.finish(ticket) }
-            feeds[partition] = nil
-        }
-        for partition in read {
-            let feed = feeds[partition] ?? open(partition)
+        for place in feeds.indices {
+            let partition = Int32(place)
+            let isRead = member.isReading(partition)
+            if let feed = feeds[place], !isRead || feed.epoch != member.epoch(of: partition) {
+                for ticket in feed.close() { member.finish(ticket) }
+                feeds[place] = nil
+            }
+            guard isRead else { continue }
+            let feed = feeds[place] ?? open(partition)
             feed.read(nowMilliseconds: moment.realMilliseconds, wallMilliseconds: moment.pacing.wallMilliseconds)
             while let batch = feed.unprepared {
-                if batch.records.count > 1 {
-                    engine.lane.prefetch(batch.records.count, partition: partition) {
-                        batch.records[$0].event.identifier
-                    }
-                }
                 batch.ticket = member.prepare(batch.records.count, partition: partition, at: moment) {
-                    let event = batch.records[$0].event
-                    return (event.identifier, event.isForSubject)
+                    batch.key(at: $0)
                 }
                 hasStirred = true
             }
@@ -239,20 +237,21 @@ public final class MemberRunner {
         let feed = StreamFeed(
             partition: partition, epoch: member.epoch(of: partition), client: client, settings: settings.streams,
             after: after)
-        feeds[partition] = feed
+        feeds[Int(partition)] = feed
         hasAsked = true
         return feed
     }
 
     /// - Returns: whether there was anything to apply.
     private func applyRecords() -> Bool {
-        guard !feeds.isEmpty else { return false }
         var left = MemberRunner.recordsATurn
-        let partitions = member.readPartitions
-        defer { engine.recordsRead.add(Int64(MemberRunner.recordsATurn - left)) }
-        for step in partitions.indices where left > 0 {
-            let partition = partitions[(turn + step) % partitions.count]
-            guard let feed = feeds[partition], feed.epoch == member.epoch(of: partition) else { continue }
+        var next = turn
+        for step in feeds.indices where left > 0 {
+            let place = (turn + step) % feeds.count
+            let partition = Int32(place)
+            guard let feed = feeds[place], member.isReading(partition), feed.epoch == member.epoch(of: partition)
+            else { continue }
+            if next == turn { next = place + 1 }
             while left > 0, let batch = feed.first, let ticket = batch.ticket, member.isPrepared(ticket) {
                 if batch.applied == 0 { for notice in batch.notices { hear(notice, partition) } }
                 left = apply(batch, of: partition, atMost: left)
@@ -261,28 +260,34 @@ public final class MemberRunner {
                 feed.finishFirst()
             }
         }
-        turn &+= 1
-        return left < MemberRunner.recordsATurn
+        turn = next % feeds.count
+        let applied = MemberRunner.recordsATurn - left
+        if applied > 0 { engine.recordsRead.add(Int64(applied)) }
+        return applied > 0
     }
 
     private func apply(_ batch: StreamBatch, of partition: Int32, atMost limit: Int) -> Int {
-        var left = limit
-        while left > 0, batch.applied < batch.records.count {
+        let begin = batch.applied
+        let end = min(begin + limit, batch.records.count)
+        // Of what was looked up when it was prepared, the other partitions' turns have left little in the cache.
+        if end - begin > 1 {
+            engine.lane.prefetch(end - begin, partition: partition) { batch.key(at: begin + $0).identifier }
+        }
+        let moment = engine.clock.moment
+        while batch.applied < end {
             let record = batch.records[batch.applied]
             batch.applied += 1
-            left -= 1
             if let fault = record.fault {
                 member.countDeadLetter(partition: partition, source: record.source, offset: record.offset)
                 refuse(fault, record, partition)
                 continue
             }
             let faults = member.apply(
-                record.event, partition: partition, source: record.source, offset: record.offset,
-                at: engine.clock.moment)
+                record.event, partition: partition, source: record.source, offset: record.offset, at: moment)
             if !faults.isEmpty { for fault in faults.faults { refuse(fault, record, partition) } }
             if engine.lane.hasUrgentNews { engine.dispatch() }
         }
-        return left
+        return limit - (end - begin)
     }
 
     private func refuse(_ fault: EventFault, _ record: StreamRecord, _ partition: Int32) {
@@ -336,8 +341,8 @@ public final class MemberRunner {
     }
 
     private var idleNanoseconds: Int64? {
-        for partition in member.readPartitions {
-            guard let ticket = feeds[partition]?.first?.ticket else { continue }
+        for (place, feed) in feeds.enumerated() {
+            guard let ticket = feed?.first?.ticket, member.isReading(Int32(place)) else { continue }
             if member.isPrepared(ticket) { return nil }
         }
         let clock = engine.clock
@@ -369,7 +374,7 @@ public final class MemberRunner {
 
     private func publish() {
         var lag: (entries: Int64, milliseconds: Int64) = (0, 0)
-        for feed in feeds.values {
+        for case let feed? in feeds {
             for known in feed.lags {
                 lag.entries += known.entries ?? 0
                 lag.milliseconds = max(lag.milliseconds, known.milliseconds)
@@ -390,7 +395,7 @@ public final class MemberRunner {
             return "joining the group \(settings.group.name)"
         }
         if let standing { return standing.description }
-        let faults = feeds.sorted { $0.key < $1.key }.compactMap(\.value.fault)
+        let faults = feeds.compactMap { $0?.fault }
         for fault in faults { notes.hindered(fault) }
         return faults.first?.description
     }

@@ -45,8 +45,10 @@ public final class StreamBatch {
     /// Beyond it memory is not kept for the next read: large entries come in bursts, and each partition has some batches.
     private static let mostKeptBytes = 1 << 20
 
-    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: StreamBatch.usualBytes, alignment: 16)
-    private var used = 0
+    // Fields that each entry touches, and one owner alone.
+    @exclusivity(unchecked) private var bytes = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: StreamBatch.usualBytes, alignment: 16)
+    @exclusivity(unchecked) private var used = 0
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) public private(set) var records: [StreamRecord] = []
     /// How many of them have been applied.
@@ -59,6 +61,11 @@ public final class StreamBatch {
     deinit { bytes.deallocate() }
 
     public var count: Int { entries.count }
+
+    /// Whose record that is, lent as long as the batch: without the rest of it.
+    public func key(at place: Int) -> (identifier: UnsafeRawBufferPointer, isSubject: Bool) {
+        records.withUnsafeBufferPointer { ($0[place].event.identifier, $0[place].event.isForSubject) }
+    }
 
     func clear() {
         records.removeAll(keepingCapacity: true)

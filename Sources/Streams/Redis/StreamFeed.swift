@@ -74,6 +74,9 @@ public final class StreamFeed {
     private var nextLookMilliseconds: Int64 = 0
     private var retryAtMilliseconds: Int64 = 0
     private var command = RedisCommand("XREAD")
+    /// By source.
+    private let names: [[UInt8]]
+    private let bodyField: [UInt8]
 
     /// - Parameters:
     ///   - after: by source, where its owner says that reading goes on; nil for the beginning.
@@ -84,6 +87,8 @@ public final class StreamFeed {
         self.epoch = epoch
         self.settings = settings
         decoder = EventDecoder(apps: settings.apps)
+        names = settings.topics.indices.map { Array(settings.stream($0, partition).utf8) }
+        bodyField = Array(settings.bodyField.utf8)
         reader = client.openReader(key: settings.stream(0, partition))
         lags = Array(repeating: StreamLag(), count: settings.topics.count)
         self.after = after.map { $0?.offset ?? -1 }
@@ -133,7 +138,7 @@ public final class StreamFeed {
         command.append("BLOCK")
         command.append(StreamFeed.blockMilliseconds)
         command.append("STREAMS")
-        for source in settings.topics.indices { command.append(settings.stream(source, partition)) }
+        for name in names { command.append(name) }
         for offset in after { command.append(offset < 0 ? .zero : RedisStreamID(offset: offset)) }
         isAsking = true
         reader.send(command, blockMilliseconds: StreamFeed.blockMilliseconds) { [weak self] outcome in
@@ -154,14 +159,17 @@ public final class StreamFeed {
         let batch = spare.popLast() ?? StreamBatch()
         var named: Set<Int> = []
         for stream in reply {
-            guard let name = stream[0]?.text, let entries = stream[1],
-                let source = settings.topics.indices.first(where: { settings.stream($0, partition) == name })
+            guard let name = stream[0]?.bytes, let entries = stream[1],
+                let source = names.indices.first(where: { names[$0].elementsEqual(name) })
             else { continue }
-            named.insert(source)
+            if !awaitedEnds.isEmpty { named.insert(source) }
+            var newest = after[source]
+            let before = batch.count
             for entry in entries {
                 var parts = entry.makeIterator()
                 guard let text = parts.next()?.bytes, let identifier = RedisStreamID(text) else { continue }
                 guard let offset = identifier.offset else {
+                    let name = settings.stream(source, partition)
                     readFault = failed(
                         "\(name) has the entry id \(identifier), which no clock gives",
                         "have producers write with XADD … *, remove that entry and those behind it: redis-cli XDEL '\(name)' \(identifier), "
@@ -169,13 +177,14 @@ public final class StreamFeed {
                         now)
                     break
                 }
-                after[source] = offset
-                records[source] = records[source].map { $0 + 1 }
+                newest = offset
                 batch.add(source: source, offset: offset, value: parts.next().flatMap { body(of: $0) })
             }
+            after[source] = newest
+            records[source] = records[source].map { $0 + Int64(batch.count - before) }
         }
         // Only what has something new is named.
-        let ended = awaitedEnds.subtracting(named)
+        let ended = awaitedEnds.isEmpty ? [] : awaitedEnds.subtracting(named)
         awaitedEnds.subtract(ended)
         if batch.count > 0 {
             batch.decode(with: &decoder, bodyField: settings.bodyField)
@@ -191,8 +200,7 @@ public final class StreamFeed {
         var parts = fields.makeIterator()
         while let name = parts.next(), let value = parts.next() {
             guard let bytes = name.bytes else { continue }
-            var bodyField = settings.bodyField
-            if bodyField.withUTF8({ bytes.elementsEqual(UnsafeRawBufferPointer($0)) }) { return value.bytes }
+            if bytes.count == bodyField.count, bodyField.elementsEqual(bytes) { return value.bytes }
         }
         return nil
     }

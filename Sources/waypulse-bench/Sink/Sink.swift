@@ -11,8 +11,12 @@ final class Sink: EventSource {
     private let tls: TLSContext
     private let maximumStreams: UInt32
     private let listener: Int32
+    let timeline: SinkTimeline?
 
-    init(loop: EventLoop, tls: TLSContext, maximumStreams: UInt32 = 1_000) throws(SystemFault) {
+    init(
+        loop: EventLoop, tls: TLSContext, timeline: SinkTimeline? = nil, maximumStreams: UInt32 = 1_000
+    ) throws(SystemFault) {
+        self.timeline = timeline
         self.loop = loop
         self.tls = tls
         self.maximumStreams = maximumStreams

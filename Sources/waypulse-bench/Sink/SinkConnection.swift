@@ -18,6 +18,8 @@ final class SinkConnection: EventSource {
     private var isOpen = true
     /// Of the output, when the socket takes no more.
     private var written = 0
+    /// Answers that the timeline knows of.
+    private var noted = 0
     /// Not read to the end, since the client does not take its answers.
     private var waitsToWrite = false
 
@@ -88,6 +90,8 @@ final class SinkConnection: EventSource {
         waitsToWrite = false
         written = 0
         frames.removeOutput()
+        sink.timeline?.note(frames.answers - noted)
+        noted = frames.answers
     }
 
     private func stopUnlessWaiting(_ code: Int32) {
