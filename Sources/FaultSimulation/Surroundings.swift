@@ -26,6 +26,8 @@ protocol Surroundings {
     var unixMilliseconds: Int64 { get }
     /// How long a life lasts at most, on pacing's clock; nil where time ends none.
     var lifeLimitMilliseconds: Int64? { get }
+    /// False where a store has lost what numbers, stamps and starts rest on.
+    var storeKeepsWrites: Bool { get }
 
     mutating func complete(_ request: UInt64, _ outcome: DispatchOutcome) throws(Broken)
     mutating func tell(streams: Int, link: Int)

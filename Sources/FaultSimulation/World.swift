@@ -183,6 +183,7 @@ struct World: JudgedWorld {
     var realMilliseconds: Int64 { clocks.realMilliseconds }
     var unixMilliseconds: Int64 { clocks.unixMilliseconds }
 
+    var storeKeepsWrites: Bool { true }
     /// After the recording no life ends by time.
     var lifeLimitMilliseconds: Int64? { recordingIsOver ? nil : scenario.pacing.maxActivityLifeMilliseconds }
 

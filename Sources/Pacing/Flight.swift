@@ -16,6 +16,8 @@ final class Flight {
     /// Which life of the activity it belongs to.
     let life: UInt32
     @exclusivity(unchecked) var contributions: Contributions
+    /// Events that gave no reason beside what this update tells. Until it has arrived the phone may show what was before, so that they count.
+    @exclusivity(unchecked) var followers = Contributions()
     /// What the phone was told before.
     let shownBefore: Shown
     /// Fields that a `status` or `activity.started` had set, of which it tells.

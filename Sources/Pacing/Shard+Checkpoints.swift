@@ -104,9 +104,10 @@ extension Shard {
             subject = subject.lowerBound..<writer.count
         }
         var formerSubject = writer.count..<writer.count
-        // It is forgotten once this is saved. One that follows the same again is no former one.
-        let formerName = formerSubjects[index]
-        if let formerName, formerName != record.subject.map({ subjects.name(ofPlace: $0) }) {
+        // It is forgotten once this is saved. One that follows the same again is no former one; it may be when this is saved.
+        var formerName = formerSubjects[index]
+        if formerName == record.subject.map({ subjects.name(ofPlace: $0) }) { formerName = nil }
+        if let formerName {
             formerName.withUnsafeBytes { writer.append(raw: $0) }
             formerSubject = formerSubject.lowerBound..<writer.count
         }

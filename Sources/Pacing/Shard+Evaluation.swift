@@ -28,6 +28,10 @@ extension Shard {
                 if let newest, !newest.isDecided { count(quiet) }
                 holdQuiet(index, earlier, judgement)
                 holdQuiet(index, newest, judgement)
+                if settings.keepsCheckpoints, let flight = record.flight {
+                    follow(index, flight, earlier)
+                    follow(index, flight, newest)
+                }
                 state.pointee.flags.remove(.mustJudge)
                 advanceGates(index, moment)
                 return

@@ -46,6 +46,7 @@ extension Shard {
         let fix = Fix(event.position)
         guard fix.latitude.isFinite, fix.longitude.isFinite else { return .notFinite }
         guard state.pointee.latest.exists else { return .plausible }
+        if settings.keepsCheckpoints, record(index)[.isAnchorForgotten] { return .plausible }
         let gap = event.timestampMilliseconds - state.pointee.latestTimestampMilliseconds
         if gap > rules.reanchorAfterMilliseconds { return .plausible }
         return Sanity.plausibility(
@@ -69,6 +70,11 @@ extension Shard {
             isInsideDeadband(state, rules)
         {
             count(.deadband)
+            if settings.keepsCheckpoints, let flight = record(index).flight {
+                let contribution = Contribution(
+                    origin: origin, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
+                follow(index, flight, contribution)
+            }
             return nil
         }
         let contribution = Contribution(
@@ -180,6 +186,7 @@ extension Shard {
         let state = state(index)
         state.pointee.latest = Fix(position)
         state.pointee.latestTimestampMilliseconds = timestampMilliseconds
+        if settings.keepsCheckpoints { record(index)[.isAnchorForgotten] = false }
         guard rules.keepsMotion else { return }
         let record = record(index)
         record.latestSpeed = position.speedMetersPerSecond

@@ -28,7 +28,9 @@ extension Shard {
         switch settlement {
         case .accepted, .refused, .targetGone, .unknownStart: markUnsaved(index)
         // The store was told that it leaves; it did not arrive.
-        case .retry, .unsent: if flight.update.kind == .start { markUnsaved(index) }
+        case .unsent: if flight.update.kind == .start { markUnsaved(index) }
+        // And the next update may take the place of one that waits to be sent again: an owner that takes over has to count both.
+        case .retry: if flight.update.kind == .start || flight.update.attempt == 1 { markUnsaved(index) }
         }
         // With `shown` taken back, what waits may have become urgent.
         if state(index).pointee.flags.contains(.waiting), judgement(index, moment).reasons.isUrgent {
@@ -41,6 +43,7 @@ extension Shard {
     func putBack(_ index: UInt32, _ flight: Flight, _ moment: Instant) {
         let record = record(index)
         takeBackShown(index, flight)
+        record.waiting.prepend(flight.followers, &decisions)
         record.waiting.prepend(flight.contributions, &decisions)
         if record.alert == nil { record.alert = flight.update.alert }
         if flight.wasRetargeting { record.isRetargeting = true }

@@ -46,6 +46,9 @@ extension Shard {
     /// for it: then it leaves as soon as the store has answered.
     private func startMustBeNoted(_ index: UInt32, _ isStart: Bool, _ moment: Instant) -> Bool {
         let record = record(index)
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .intentNotWritten { return false }
+        #endif
         guard settings.keepsCheckpoints, isStart, record.target.map(\.isStart) ?? true, record.startNote != .noted
         else { return false }
         record.startNote = .wanted
@@ -145,6 +148,7 @@ extension Shard {
         var alert = record.alert
         if let superseded {
             // It never arrived, so the newer update tells what it would have told.
+            record.waiting.prepend(superseded.followers, &decisions)
             record.waiting.prepend(superseded.contributions, &decisions)
             setFields += superseded.setFields
             if alert == nil { alert = superseded.update.alert }

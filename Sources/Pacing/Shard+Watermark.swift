@@ -71,6 +71,14 @@ extension Shard {
         hold(index, contribution.origin)
     }
 
+    /// The event gives no reason beside what is on its way. An owner that takes over before that has arrived has to hear of it again.
+    func follow(_ index: UInt32, _ flight: Flight, _ contribution: Contribution?) {
+        guard var contribution else { return }
+        contribution.isDecided = true
+        flight.followers.add(contribution, &decisions)
+        hold(index, contribution.origin)
+    }
+
     private func held(_ index: UInt32, source: UInt8) -> Held? {
         guard slab.isInUse(index), let pending = record(index).stored.pointee.extras?.pending else { return nil }
         let saved = pending.savedThrough(source)
@@ -78,6 +86,7 @@ extension Shard {
         pending.waiting.lower(&held, source: source, above: saved)
         pending.quiet.lower(&held, source: source, above: saved)
         pending.flight?.contributions.lower(&held, source: source, above: saved)
+        pending.flight?.followers.lower(&held, source: source, above: saved)
         if let aside = pending.held {
             Held.lower(&held, aside.origin, aside.appliedAtMilliseconds, source, saved)
         }

@@ -45,6 +45,21 @@ struct CheckpointEndingTests {
         #expect(bench.followers[Array("courier".utf8)] == [])
     }
 
+    @Test("It follows no subject any more, also where it ends while its next life's first checkpoint is on its way")
+    func endsWhileSaved() {
+        let bench = CheckpointBench()
+        bench.apply(builder.started(0, .updateToken(.of(1)), follows: "courier"))
+        _ = bench.shard.apply(builder.ended(1), at: bench.instant)
+        bench.dispatch()
+        _ = bench.shard.apply(builder.started(2, .updateToken(.of(2)), follows: "courier"), at: bench.instant)
+        let underWay = bench.shard.takeCheckpoints(limit: .max, at: bench.instant)
+        _ = bench.shard.apply(builder.ended(3), at: bench.instant)
+        bench.keep(underWay)
+        #expect(bench.followers[Array("courier".utf8)] == [ride])
+        bench.pump()
+        #expect(bench.followers[Array("courier".utf8)] == [])
+    }
+
     @Test("One that follows the same subject again in its next life stays its follower")
     func followsAgain() {
         let bench = CheckpointBench()

@@ -45,6 +45,38 @@ struct CheckpointHoldTests {
         #expect(held(other) == 4)
     }
 
+    @Test("also a position inside the deadband of what is on its way, until that has arrived")
+    func insideWhatIsOnItsWay() throws {
+        let bench = begun()
+        bench.apply(builder.position(1, north: 0), offset: 2)
+        bench.shard.settle(try #require(bench.last).ticket, .accepted, at: bench.instant)
+        bench.pump()
+        bench.apply(builder.position(60, north: 400), offset: 3)
+        bench.shard.saveHeld(source: 0, appliedAtOrBefore: bench.now)
+        bench.save()
+        #expect(held(bench) == nil)
+        let flight = try #require(bench.last).ticket
+        bench.apply(builder.position(61, north: 405), offset: 4)
+        #expect(held(bench) == 4)
+        bench.apply(builder.position(62, north: 410), offset: 5)
+        #expect(held(bench) == 5)
+        bench.shard.settle(flight, .accepted, at: bench.instant)
+        #expect(held(bench) == nil)
+        #expect(bench.shard.decisions.pending == 0)
+    }
+
+    @Test("and one that did not arrive leaves what followed it held")
+    func didNotArrive() throws {
+        let bench = begun()
+        bench.apply(builder.position(1, north: 0), offset: 2)
+        let flight = try #require(bench.last).ticket
+        bench.apply(builder.position(2, north: 5), offset: 3)
+        #expect(held(bench) == 2)
+        bench.shard.settle(flight, .targetGone, at: bench.instant)
+        #expect(held(bench) == 3)
+        #expect(bench.shard.decisions.pending == 1)
+    }
+
     @Test("of its own source")
     func sources() {
         let bench = begun()

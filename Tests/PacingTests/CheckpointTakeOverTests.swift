@@ -34,6 +34,28 @@ struct CheckpointTakeOverTests {
         #expect(bench.updates.count == 200)
     }
 
+    @Test("asks of no position that it fits to one that was suppressed and is forgotten")
+    func forgottenAnchor() throws {
+        let builder = EventBuilder()
+        let bench = CheckpointBench(
+            .with {
+                $0.profile = .unlimited
+                $0.minIntervalMilliseconds = 0
+            })
+        bench.apply(builder.started(0, .updateToken(.of(1)), fields: ["status": "new"]))
+        bench.apply(builder.position(1, north: 0))
+        bench.apply(builder.position(60, north: 70))
+        #expect(bench.updates.count == 1)
+        bench.saveAll()
+        bench.changeOwner(spreadMilliseconds: 1)
+        bench.apply(builder.position(62.2, north: 220))
+        bench.run(to: 65)
+        #expect(bench.updates.count == 2)
+        bench.apply(builder.position(66, north: 50_000))
+        bench.run(to: 70)
+        #expect(bench.updates.count == 2)
+    }
+
     @Test("stamps above all that the owner before can have stamped")
     func timestamps() {
         let bench = CheckpointBench()

@@ -93,6 +93,9 @@ extension GroupWorld {
         rides[activity].waitsForRetry = false
         rides[activity].isEndUnderWay = request.dispatch.update.kind == .end
         requests[identifier] = request
+        if request.dispatch.update.kind == .start, case .onceAStartHasLeft? = node.doom {
+            node.doom = .afterEffects(random.below(4))
+        }
         agenda.plan(
             .arrive(request: identifier), atMilliseconds: realMilliseconds + random.between(5, 60))
         strikeConnection(of: request, link: request.link)

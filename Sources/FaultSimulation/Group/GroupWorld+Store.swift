@@ -17,6 +17,11 @@ extension GroupWorld {
         if request.isWorthNoting {
             note(nil, [40, Int64(node.index), Int64(request.partition ?? -1)], "\(node.name) asks: \(request.summary)")
         }
+        if case .save = request, let milliseconds = node.freezesOnSaveMilliseconds {
+            node.freezesOnSaveMilliseconds = nil
+            freeze(node, forMilliseconds: milliseconds)
+            node.heldUpUntilMilliseconds = now + milliseconds
+        }
         guard storeWeather.isUp(now) else {
             agenda.plan(
                 .group(.timedOut(node: node.index, ask: identifier)), atMilliseconds: now + random.between(1, 500))

@@ -107,7 +107,7 @@ extension GroupWorld {
             isDue = count == 0
             node.doom = .afterEffects(count - 1)
         case .before(let awaited, let milliseconds)?: isDue = effect == awaited || realMilliseconds >= milliseconds
-        case nil: break
+        case .onceAStartHasLeft?, nil: break
         }
         if let last = node.lastEffect { crashes.pass(after: last, before: effect, dies: isDue) }
         node.lastEffect = effect
@@ -157,10 +157,10 @@ extension GroupWorld {
         switch upheaval {
         case .pause:
             let milliseconds: Int64 = random.pick([500, 4_000, 9_000, 12_000, 30_000])
-            if random.chance(percent: 50) {
-                node.freezesOnHandMilliseconds = milliseconds
-            } else {
-                freeze(node, forMilliseconds: milliseconds)
+            switch random.below(4) {
+            case 0: node.freezesOnHandMilliseconds = milliseconds
+            case 1: node.freezesOnSaveMilliseconds = milliseconds
+            default: freeze(node, forMilliseconds: milliseconds)
             }
         case .stop:
             guard !node.isStopping else { return }
@@ -169,11 +169,16 @@ extension GroupWorld {
             node.member.stop(at: node.read(atMilliseconds: now))
             touch(node)
         case .connectionLost: try loseStore(node)
-        default:
-            node.doom =
-                random.chance(percent: 50)
-                ? .afterEffects(random.below(25))
-                : .before(random.pick(Effect.allCases), orAtMilliseconds: now + random.between(100, 20_000))
+        default: node.doom = drawDoom()
+        }
+    }
+
+    private mutating func drawDoom() -> Node.Doom {
+        switch random.below(10) {
+        case 0..<4: .afterEffects(random.below(25))
+        case 4..<8:
+            .before(random.pick(Effect.allCases), orAtMilliseconds: realMilliseconds + random.between(100, 20_000))
+        default: .onceAStartHasLeft
         }
     }
 
@@ -217,6 +222,7 @@ extension GroupWorld {
         for node in nodes {
             node.doom = nil
             node.freezesOnHandMilliseconds = nil
+            node.freezesOnSaveMilliseconds = nil
         }
         if !group.upheavals.isEmpty, random.chance(percent: 50) {
             for node in nodes where node.state != .gone { try kill(node) }

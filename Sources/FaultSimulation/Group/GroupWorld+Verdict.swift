@@ -36,6 +36,8 @@ extension GroupWorld {
                 pending += shard.decisions.pending
             }
             if unsettled > 0 { return "\(unsettled) updates have no final answer at \(node.name)" }
+            // A target that was reported may have been lost with the writes.
+            if referee.hasLostWrites { continue }
             if waiting > withoutTarget { return "\(waiting) updates wait at \(node.name)" }
             if pending > 0, withoutTarget == 0 { return "\(pending) activity events are pending at \(node.name)" }
         }
@@ -61,7 +63,7 @@ extension GroupWorld {
             let since = quietSince ?? realMilliseconds
             quietSince = since
             // Among updates that wait for a target one may wait for a gate.
-            let isClear = !rides.contains { waitsForTarget($0) }
+            let isClear = !referee.hasLostWrites && !rides.contains { waitsForTarget($0) }
             let quiet = isClear ? GroupWorld.quietMilliseconds : GroupWorld.farthestGateMilliseconds
             if realMilliseconds - since >= quiet {
                 isJudged = true
@@ -92,12 +94,15 @@ extension GroupWorld {
         let ride = rides[activity]
         guard let token = ride.truth.token, let record = provider.tokens[token], record.goneAtMilliseconds == nil,
             record.stale == nil, !ride.wasRefused, ride.truth.startToken == nil,
-            let told = referee.told(activity)
+            // One that the provider never saw may have been lost with the writes.
+            let told = referee.told(activity, token)
         else { return nil }
-        if ride.truth.phase == .ended, told.event != "end" {
-            return Broken(.newestStateIsTold, "the activity has ended, the provider does not know")
+        if ride.truth.phase == .ended {
+            // An owner may have lost that it told the end, and tell the card something that comes after it.
+            return referee.hasTakenEnd(token)
+                ? nil : Broken(.newestStateIsTold, "the activity has ended, the provider does not know")
         }
-        return ride.ledger.significance.fault(in: told.contentState, beside: ride.truth).map {
+        return ride.ledger.significance.fault(in: told, beside: ride.truth).map {
             Broken(.newestStateIsTold, $0)
         }
     }

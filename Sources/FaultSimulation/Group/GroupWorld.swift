@@ -115,6 +115,7 @@ struct GroupWorld: JudgedWorld {
     var unixMilliseconds: Int64 { Clocks.beginMilliseconds + realMilliseconds }
     /// Where members come and go nobody can say to the second when time ended a life.
     var lifeLimitMilliseconds: Int64? { nil }
+    var storeKeepsWrites: Bool { !referee.hasLostWrites }
 
     // MARK: The run
 

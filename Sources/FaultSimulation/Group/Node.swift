@@ -15,6 +15,8 @@ final class Node {
     enum Doom {
         case afterEffects(Int)
         case before(Effect, orAtMilliseconds: Int64)
+        /// Soon after a start has left, while nobody knows yet whether there is a card.
+        case onceAStartHasLeft
     }
 
     /// What it reads of one stream.
@@ -56,6 +58,8 @@ final class Node {
     var doom: Doom?
     /// It freezes for so long as soon as it has handed over a push, which then waits in front of the wire.
     var freezesOnHandMilliseconds: Int64?
+    /// It freezes for so long as soon as it has asked the store to save something, which arrives when it goes on.
+    var freezesOnSaveMilliseconds: Int64?
     /// What it asked of the store is held up until then, in its own buffers or on the way.
     var heldUpUntilMilliseconds = Int64.min
     var lastEffect: Effect?

@@ -42,6 +42,7 @@ struct Referee {
     private var taken: [Taken?]
     private var starts: [Start]
     private var startsTaken: Set<PushToken> = []
+    private var endsTaken: Set<PushToken> = []
     /// Pushes that told a phone nothing new, and how many may be owed to owners that ended.
     private var repeats: [Int]
     private var repeatsAllowed: [Int]
@@ -136,7 +137,9 @@ struct Referee {
         taken[request.activity] = Taken(
             sequence: update.sequence, event: request.payload.event, contentState: request.payload.contentState,
             token: update.target.deviceToken, alert: update.alert ?? taken[request.activity]?.alert)
-        guard update.kind == .start, !hasLostWrites, let token = update.target.deviceToken else { return }
+        guard let token = update.target.deviceToken else { return }
+        if update.kind == .end { endsTaken.insert(token) }
+        guard update.kind == .start, !hasLostWrites else { return }
         if !startsTaken.insert(token).inserted {
             throw Broken(.oneCard, "start \(update.sequence) is the second that the provider takes for one life")
         }
@@ -156,10 +159,13 @@ struct Referee {
         }
     }
 
-    /// What the provider took last for an activity, as the phone's app would show it.
-    func told(_ activity: Int) -> (event: String, contentState: ContentState)? {
-        taken[activity].map { ($0.event, $0.contentState) }
+    /// What the provider took last for that token of an activity, as the phone's app would show it.
+    func told(_ activity: Int, _ token: PushToken) -> ContentState? {
+        taken[activity].flatMap { $0.token == token ? $0.contentState : nil }
     }
+
+    /// A card that has ended stays so, whatever comes after it.
+    func hasTakenEnd(_ token: PushToken) -> Bool { endsTaken.contains(token) }
 
     // MARK: What is written
 

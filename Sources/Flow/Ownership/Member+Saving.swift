@@ -52,6 +52,17 @@ extension Member {
             limit: Member.batchEntries, isLast: isLast, at: moment.pacing)
         // Positions speak of the time when all is saved.
         let positions = shard.hasUnsaved ? [] : settledPositions(partition, shard)
+        #if PLANTED_DEFECTS
+            if lane.settings.shard.plantedDefect == .cursorBeforeCheckpoint, !entries.isEmpty, !shard.hasUnsaved,
+                positions.contains(where: { $0 != nil })
+            {
+                shard.notSaved(receipt)
+                send(
+                    [], [], shard.takeCheckpoints(limit: 0, at: moment.pacing).receipt, positions, of: partition, moment
+                )
+                return
+            }
+        #endif
         send(bytes, entries, receipt, positions, of: partition, moment)
     }
 
