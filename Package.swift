@@ -52,7 +52,7 @@ let package = Package(
             imports: [
                 "Streams", "Storage", "RedisClient", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing",
                 "Telemetry", "Configuration", "Instruments", "CLinux",
-            ], tests: ["PushSimulator"])
+            ], tests: ["PushSimulator", "RedisFixture"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",
