@@ -200,10 +200,12 @@ extension Shard {
         }
         if takeOver.mayLackNewest, !flags.contains(.exact) { forgetSuppressedPosition(index, record) }
         if takeOver.spreadMilliseconds > 0 {
-            let place =
-                withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) }
-                % UInt64(takeOver.spreadMilliseconds)
-            let turn = takeOver.beganAtMilliseconds + Int64(place)
+            // A refresh that is due by itself meanwhile keeps its time: held back, those would pile up at the end of the spread.
+            let (quietUntil, began) = (state.pointee.quietUntilMilliseconds, takeOver.beganAtMilliseconds)
+            var spread = takeOver.spreadMilliseconds
+            if quietUntil > began { spread = min(spread, quietUntil - began) }
+            let place = withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) } % UInt64(spread)
+            let turn = began + Int64(place)
             if turn > moment.nowMilliseconds { record.turnAtMilliseconds = turn }
         }
         if flags.contains(.ended), !record.isEnding {
