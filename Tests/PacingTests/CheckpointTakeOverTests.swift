@@ -61,7 +61,7 @@ struct CheckpointTakeOverTests {
         let bench = CheckpointBench()
         bench.apply(EventBuilder().started(0, .updateToken(.of(1)), fields: ["status": "new"]))
         bench.apply(EventBuilder().status(0, "cooking"))
-        bench.saveAll()
+        bench.save()
         let kept = bench.store[Array("ride-1".utf8)]!
         let next = CheckpointBench()
         next.now = bench.now + 5_000
@@ -69,6 +69,21 @@ struct CheckpointTakeOverTests {
         #expect(throws: Never.self) { try next.restore(Array("ride-1".utf8), from: kept.bytes) }
         next.apply(EventBuilder().status(5, "near"))
         #expect(next.last?.timestampSeconds == EventBuilder.epochMilliseconds / 1_000 + 7)
+    }
+
+    @Test("stamps by the clock where the owner before handed over")
+    func timestampsAfterHandOver() {
+        let bench = CheckpointBench()
+        bench.apply(EventBuilder().started(0, .updateToken(.of(1)), fields: ["status": "new"]))
+        bench.apply(EventBuilder().status(0, "cooking"))
+        bench.saveAll()
+        let kept = bench.store[Array("ride-1".utf8)]!
+        let next = CheckpointBench()
+        next.now = bench.now + 5_000
+        next.shard.beginOwning(spreadMilliseconds: 0, timestampLeadMilliseconds: 1_667, at: next.instant)
+        #expect(throws: Never.self) { try next.restore(Array("ride-1".utf8), from: kept.bytes) }
+        next.apply(EventBuilder().status(5, "near"))
+        #expect(next.last?.timestampSeconds == EventBuilder.epochMilliseconds / 1_000 + 5)
     }
 
     @Test("keeps followers in the order of their start, whatever the order in which they come back")
