@@ -2,7 +2,7 @@
 enum Detour: Equatable {
     /// The slot belongs to another node.
     case moved(RedisAddress)
-    /// This command, and for now no other one, is to go to another node.
+    /// This command alone is to go to another node: its slot is on the way there.
     case ask(RedisAddress)
     /// Keys are on their way, or the cluster is without a node for the slot.
     case tryAgain

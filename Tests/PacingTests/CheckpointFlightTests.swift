@@ -116,7 +116,7 @@ struct CheckpointFlightTests {
         #expect(bench.last?.target == .updateToken(.of(2)))
     }
 
-    @Test("of a start that the provider refused for now is no attempt: the next owner sends it")
+    @Test("of a start that the provider put off is no attempt: the next owner sends it")
     func retriedStart() throws {
         let bench = CheckpointBench()
         bench.answer = { _ in nil }

@@ -10,28 +10,6 @@ import Storage
 import Streams
 import Telemetry
 
-/// What a run as member of a group has to be told beside `RunSettings`.
-public struct GroupRunSettings: Sendable {
-    public var member: MemberSettings
-    public var streams: StreamSettings
-    public var redis: RedisSettings
-    public var group: GroupSettings
-    /// Where Redis is, for people.
-    public var place: String
-    /// Checkpoints are kept in this process alone, and forgotten with it; positions are still saved.
-    public var isVolatile = false
-
-    public init(
-        member: MemberSettings, streams: StreamSettings, redis: RedisSettings, group: GroupSettings, place: String
-    ) {
-        self.member = member
-        self.streams = streams
-        self.redis = redis
-        self.group = group
-        self.place = place
-    }
-}
-
 /// Runs one member of a group on the calling thread: its lane, its connections to Redis, its partitions.
 public final class MemberRunner {
     let engine: LaneEngine
@@ -398,15 +376,5 @@ public final class MemberRunner {
         let faults = feeds.compactMap { $0?.fault }
         for fault in faults { notes.hindered(fault) }
         return faults.first?.description
-    }
-}
-
-extension StoreRequest {
-    /// For a store that keeps positions alone.
-    var withoutCheckpoints: StoreRequest {
-        guard case .save(let partition, let epoch, let batch) = self else { return self }
-        return .save(
-            partition: partition, epoch,
-            CheckpointBatch(bytes: [], entries: [], positions: batch.positions, serial: batch.serial))
     }
 }
