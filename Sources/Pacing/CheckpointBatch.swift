@@ -32,12 +32,17 @@ public final class CheckpointBatch: Sendable {
     public let positions: [SettledPosition?]
     /// Rises with each batch of one ownership: one that was held up on its way must not undo what a later one has written.
     public let serial: UInt64
+    /// Serial of the newest batch of which the owner knows that it is saved, 0 for none: a store that has not even that one has forgotten some.
+    public let acknowledged: UInt64
 
-    public init(bytes: [UInt8], entries: [Entry], positions: [SettledPosition?], serial: UInt64) {
+    public init(
+        bytes: [UInt8], entries: [Entry], positions: [SettledPosition?], serial: UInt64, acknowledged: UInt64 = 0
+    ) {
         self.bytes = bytes
         self.entries = entries
         self.positions = positions
         self.serial = serial
+        self.acknowledged = acknowledged
     }
 }
 

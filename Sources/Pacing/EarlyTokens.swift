@@ -25,6 +25,8 @@ struct EarlyTokens {
 
     var count: Int { tokens.count }
 
+    var identifiers: some Sequence<[UInt8]> { tokens.keys }
+
     subscript(identifier: [UInt8]) -> EarlyToken? { tokens[identifier] }
 
     /// What is in memory already is newer, and stays.

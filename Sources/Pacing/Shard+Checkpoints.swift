@@ -79,6 +79,12 @@ extension Shard {
         }
     }
 
+    /// Has everything saved again: the store has forgotten some of it.
+    public func saveAgain() {
+        for index in 0..<slab.bound where slab.isInUse(index) { markUnsaved(index) }
+        unsavedEarlyTokens.formUnion(earlyTokens.identifiers)
+    }
+
     private func take(
         _ index: UInt32, isLast: Bool, isEviction: Bool, _ writer: inout CheckpointWriter,
         _ entries: inout [CheckpointBatch.Entry], _ receipt: inout CheckpointReceipt, _ moment: Instant
@@ -125,7 +131,10 @@ extension Shard {
                 isStartNoted: record.startNote != .none && !isLast,
                 evictedThrough: isEviction ? offsetsApplied(index) : nil, formerSubject: formerName))
         // What was promised before is taken back: should it stay after all, or begin a new life, it asks for numbers again.
-        if isEviction || isOver { record.stored.pointee.numbersLeft = 0 }
+        if isEviction || isOver {
+            record.stored.pointee.numbersLeft = 0
+            state.pointee.flags.insert(.mustJudge)
+        }
         record.noteSaved(
             through: state.pointee.lastOffset, others: record.stored.pointee.extras?.otherOffsets ?? [])
     }

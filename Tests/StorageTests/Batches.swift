@@ -36,7 +36,9 @@ struct Kept {
 
 extension CheckpointBatch {
     /// - Parameter serial: by default higher than that of any batch before.
-    convenience init(_ kept: [Kept], positions: [SettledPosition?] = [], serial: UInt64? = nil) {
+    convenience init(
+        _ kept: [Kept], positions: [SettledPosition?] = [], serial: UInt64? = nil, acknowledged: UInt64 = 0
+    ) {
         var bytes: [UInt8] = []
         func place(_ added: [UInt8]) -> Range<Int> {
             defer { bytes += added }
@@ -50,7 +52,9 @@ extension CheckpointBatch {
                     timeToLiveMilliseconds: kept.timeToLive, subject: place(kept.subject),
                     formerSubject: place(kept.formerSubject)))
         }
-        self.init(bytes: bytes, entries: entries, positions: positions, serial: serial ?? nextSerial())
+        self.init(
+            bytes: bytes, entries: entries, positions: positions, serial: serial ?? nextSerial(),
+            acknowledged: acknowledged)
     }
 }
 
@@ -63,6 +67,7 @@ extension StoreAnswer {
     var claim: Claim? { if case .claimed(let claim) = self { claim } else { nil } }
     var isLost: Bool { if case .lost = self { true } else { false } }
     var isSaved: Bool { if case .saved = self { true } else { false } }
+    var isBehind: Bool { if case .behind = self { true } else { false } }
     var isRenewed: Bool { if case .renewed = self { true } else { false } }
     var isReleased: Bool { if case .released = self { true } else { false } }
     var failure: StoreFailure? { if case .failed(let failure) = self { failure } else { nil } }

@@ -83,6 +83,34 @@ struct StoreContractTests {
     }
 
     @Test(
+        "a store that does not know what it called saved says so, and writes nothing but the lease",
+        arguments: StoreKind.allCases)
+    func behind(kind: StoreKind) throws {
+        let bench = try kind.bench()
+        let claim = try #require(try bench.ask("a", .claim(partition: 3)).claim)
+        let first = CheckpointBatch([Kept("x", "one")], positions: [SettledPosition(offset: 1 << 20, records: 1)])
+        #expect(try bench.ask("a", .save(partition: 3, claim.epoch, first)).isSaved)
+        let forgotten = first.serial + 1
+        let next = CheckpointBatch(
+            [Kept("x", "three")], positions: [SettledPosition(offset: 3 << 20, records: 3)], serial: forgotten + 1,
+            acknowledged: forgotten)
+        #expect(try bench.ask("a", .save(partition: 3, claim.epoch, next)).isBehind)
+        #expect(try bench.ask("a", .renew(partition: 3, claim.epoch, acknowledged: forgotten)).isBehind)
+        #expect(try bench.ask("a", .release(partition: 3, claim.epoch, acknowledged: forgotten)).isBehind)
+        #expect(try bench.ask("a", .load(partition: 3, claim.epoch, [.activity("x")])).loaded == ["x": "one"])
+        #expect(try bench.ask("b", .claim(partition: 3)).claim == nil)
+
+        #expect(try bench.ask("a", .renew(partition: 3, claim.epoch, acknowledged: first.serial)).isRenewed)
+        let again = CheckpointBatch([Kept("x", "three")], serial: forgotten + 2, acknowledged: 0)
+        #expect(try bench.ask("a", .save(partition: 3, claim.epoch, again)).isSaved)
+        // One that was held up on its way is done with, whatever it says.
+        #expect(try bench.ask("a", .save(partition: 3, claim.epoch, next)).isSaved)
+        #expect(try bench.ask("a", .release(partition: 3, claim.epoch, acknowledged: again.serial)).isReleased)
+        #expect(
+            try bench.ask("b", .claim(partition: 3)).claim?.positions == [SettledPosition(offset: 1 << 20, records: 1)])
+    }
+
+    @Test(
         "who wakes after another took its partition writes nothing and learns that it is lost",
         arguments: StoreKind.allCases)
     func zombie(kind: StoreKind) throws {

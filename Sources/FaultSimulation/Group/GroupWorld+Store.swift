@@ -155,8 +155,8 @@ extension StoreRequest {
         case .beat: "beat"
         case .leave: "leave"
         case .claim(let partition): "claim \(partition)"
-        case .renew(let partition, let epoch): "renew \(partition) as \(epoch)"
-        case .release(let partition, let epoch): "release \(partition) as \(epoch)"
+        case .renew(let partition, let epoch, _): "renew \(partition) as \(epoch)"
+        case .release(let partition, let epoch, _): "release \(partition) as \(epoch)"
         case .load(let partition, let epoch, let keys):
             "load \(partition) as \(epoch): \(keys.map { String(decoding: $0.identifier, as: UTF8.self) })"
         case .loadDue(let partition, let epoch, let from, let through, _):
@@ -181,6 +181,7 @@ extension StoreAnswer {
         case .released: "released"
         case .saved: "saved"
         case .lost: "lost"
+        case .behind: "behind"
         }
     }
 }

@@ -61,13 +61,14 @@ struct SharedStore {
             return .left
         case .claim(let partition):
             return claim(Int(partition), member, now)
-        case .renew(let partition, let epoch):
+        case .renew(let partition, let epoch, let acknowledged):
             guard isOwner(member, epoch, Int(partition)) else { return .lost }
             partitions[Int(partition)].leaseEndsAtMilliseconds = now + leaseMilliseconds
             partitions[Int(partition)].ownerSeenAtMilliseconds = now
-            return .renewed
-        case .release(let partition, let epoch):
+            return partitions[Int(partition)].serial < acknowledged ? .behind : .renewed
+        case .release(let partition, let epoch, let acknowledged):
             guard isOwner(member, epoch, Int(partition)) else { return .lost }
+            if partitions[Int(partition)].serial < acknowledged { return .behind }
             partitions[Int(partition)].owner = nil
             partitions[Int(partition)].leaseEndsAtMilliseconds = .min
             partitions[Int(partition)].wasReleased = true
@@ -146,6 +147,7 @@ struct SharedStore {
         }
         partitions[index].ownerSeenAtMilliseconds = now
         guard batch.serial > partitions[index].serial else { return .saved }
+        if partitions[index].serial < batch.acknowledged { return .behind }
         partitions[index].serial = batch.serial
         write(batch, index, now)
         return .saved

@@ -13,23 +13,30 @@ extension Member {
             isStopped = true
         case .claim(let number):
             answerClaim(partitions[Int(number)], question, answer, moment)
-        case .renew(let number, let epoch):
+        case .renew(let number, let epoch, let acknowledged):
             guard let partition = owned(number, epoch) else { return }
             switch answer {
             case .renewed: renewed(partition, askedAtMilliseconds: question.askedAtMilliseconds)
+            case .behind:
+                renewed(partition, askedAtMilliseconds: question.askedAtMilliseconds)
+                writeAgain(partition, acknowledged: acknowledged)
             case .lost: lose(partition, at: .renew)
             default:
                 partition.renewalAskedAtMilliseconds = nil
                 partition.nextRenewalMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
             }
-        case .release(let number, let epoch):
+        case .release(let number, let epoch, let acknowledged):
             let partition = partitions[Int(number)]
             guard partition.phase == .releasing, partition.epoch == epoch else { return }
             switch answer {
             case .released:
                 counts.partitionsReleased += 1
                 notices.append(.released(partition: number))
-                partition.forget()
+                letGo(partition)
+            case .behind:
+                partition.isReleaseUnderWay = false
+                partition.phase = .saving(untilMilliseconds: moment.realMilliseconds + settings.leaseMilliseconds)
+                writeAgain(partition, acknowledged: acknowledged)
             case .lost: lose(partition, at: .release)
             default:
                 partition.isReleaseUnderWay = false
@@ -47,6 +54,9 @@ extension Member {
             switch answer {
             case .saved: saved(partition, moment)
             case .lost: lose(partition, at: .save)
+            case .behind:
+                notSaved(partition, moment)
+                writeAgain(partition, acknowledged: batch.acknowledged)
             default: notSaved(partition, moment)
             }
         }

@@ -35,6 +35,7 @@ extension Member {
         if case .saving(let until) = partition.phase, moment.realMilliseconds >= until {
             // The store renews and does not write: the partition is of more use to somebody else, who reads again what was not settled.
             counts.partitionsLost += 1
+            partition.acknowledgedSerial = 0
             release(partition, moment)
             return
         }
@@ -73,14 +74,17 @@ extension Member {
         partition.receipt = receipt
         partition.positionsUnderWay = positions
         partition.serial += 1
-        let batch = CheckpointBatch(bytes: bytes, entries: entries, positions: positions, serial: partition.serial)
+        let batch = CheckpointBatch(
+            bytes: bytes, entries: entries, positions: positions, serial: partition.serial,
+            acknowledged: partition.acknowledgedSerial)
         ask(.save(partition: partition.number, partition.epoch, batch), moment)
     }
 
     /// Nil for a source whose position the store knows.
     private func settledPositions(_ partition: OwnedPartition, _ shard: Shard) -> [SettledPosition?] {
         partition.sources.indices.map { source in
-            guard let position = settledPosition(partition, shard, source) else { return nil }
+            let position = settledPosition(partition, shard, source)
+            if partition.isPositionForgotten { return position ?? partition.sources[source].settled }
             return position == partition.sources[source].settled ? nil : position
         }
     }
@@ -98,7 +102,8 @@ extension Member {
     }
 
     private func hasMoved(_ partition: OwnedPartition, _ shard: Shard) -> Bool {
-        partition.sources.indices.contains { source in
+        if partition.isPositionForgotten { return true }
+        return partition.sources.indices.contains { source in
             guard let position = settledPosition(partition, shard, source) else { return false }
             return position != partition.sources[source].settled
         }
@@ -155,9 +160,11 @@ extension Member {
     func saved(_ partition: OwnedPartition, _ moment: Moment) {
         guard let receipt = partition.receipt else { return }
         partition.receipt = nil
+        partition.acknowledgedSerial = partition.serial
         for (source, position) in partition.positionsUnderWay.enumerated() {
             if let position { partition.settle(position, source: source) }
         }
+        if !partition.positionsUnderWay.isEmpty { partition.isPositionForgotten = false }
         counts.savesAcknowledged += 1
         counts.checkpointsSaved += receipt.count
         let shard = shard(of: partition)
@@ -172,5 +179,17 @@ extension Member {
         partition.receipt = nil
         partition.retryAtMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
         shard(of: partition).notSaved(receipt)
+    }
+
+    /// The store has gone back to what it was some batches ago, and the log to a position that belongs to that. All that is in memory is
+    /// written before any position is, so that whoever comes next finds them together again.
+    func writeAgain(_ partition: OwnedPartition, acknowledged: UInt64) {
+        // Another request has brought the same news.
+        guard partition.acknowledgedSerial >= acknowledged, acknowledged > 0 else { return }
+        counts.storeSetbacks += 1
+        notices.append(.storeBehind(partition: partition.number))
+        partition.acknowledgedSerial = 0
+        partition.isPositionForgotten = true
+        shard(of: partition).saveAgain()
     }
 }

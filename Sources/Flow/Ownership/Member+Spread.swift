@@ -104,7 +104,8 @@ extension Member {
             moment.realMilliseconds >= partition.nextRenewalMilliseconds
         else { return }
         partition.renewalAskedAtMilliseconds = moment.realMilliseconds
-        ask(.renew(partition: partition.number, partition.epoch), moment)
+        ask(
+            .renew(partition: partition.number, partition.epoch, acknowledged: partition.acknowledgedSerial), moment)
     }
 
     func renewed(_ partition: OwnedPartition, askedAtMilliseconds: Int64) {

@@ -306,22 +306,25 @@ public final class Member {
         partition.forget()
     }
 
-    /// Whoever gets it next goes on from what was saved.
+    /// Whoever gets it next goes on from what was saved. It stays in memory until the store has said that it has all of that.
     func release(_ partition: OwnedPartition, _ moment: Moment) {
         partition.phase = .releasing
+        askToRelease(partition, moment)
+    }
+
+    private func askToRelease(_ partition: OwnedPartition, _ moment: Moment) {
         partition.isReleaseUnderWay = true
-        ask(.release(partition: partition.number, partition.epoch), moment)
-        lane.drop(partition.number)
+        ask(
+            .release(partition: partition.number, partition.epoch, acknowledged: partition.acknowledgedSerial), moment)
     }
 
     private func releaseAgain(_ partition: OwnedPartition, _ moment: Moment) {
         let now = moment.realMilliseconds
         if now >= partition.leasedAtMilliseconds + settings.leaseMilliseconds {
             // Nobody answers: the lease has ended by itself.
-            partition.forget()
+            letGo(partition)
         } else if !partition.isReleaseUnderWay, now >= partition.retryAtMilliseconds {
-            partition.isReleaseUnderWay = true
-            ask(.release(partition: partition.number, partition.epoch), moment)
+            askToRelease(partition, moment)
         }
     }
 

@@ -10,6 +10,8 @@ public enum MemberNotice: Sendable, Equatable {
     case lapsed(partition: Int32)
     /// A checkpoint cannot be read: the activity begins anew, and its phone may call updates old.
     case checkpointUnusable(partition: Int32, identifier: [UInt8], CheckpointFault)
+    /// The store has forgotten what it had called saved: all that this member has in memory is written again.
+    case storeBehind(partition: Int32)
     case storeFailed(StoreFailure, partition: Int32?)
 }
 
@@ -28,6 +30,8 @@ public struct MemberCounts: Sendable, Equatable {
     public var savesAcknowledged = 0
     public var activitiesLoaded = 0
     public var storeFailures = 0
+    /// How often the store had forgotten what it had called saved, counted once a partition.
+    public var storeSetbacks = 0
     public var checkpointsForced = 0
 
     public init() {}

@@ -56,6 +56,10 @@ final class OwnedPartition {
     var receipt: CheckpointReceipt?
     var positionsUnderWay: [SettledPosition?] = []
     var serial: UInt64 = 0
+    /// Of the newest batch that the store called saved, as far as it has not forgotten it since.
+    var acknowledgedSerial: UInt64 = 0
+    /// The store has forgotten positions that it had been told: they are told again once all else is.
+    var isPositionForgotten = false
     var nextSaveMilliseconds: Int64 = 0
     var nextBoundMilliseconds: Int64 = 0
 
@@ -147,7 +151,8 @@ final class OwnedPartition {
         phase = .free
         sources = fresh.sources
         (epoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, nil, nil, [])
-        (serial, nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0, 0)
+        (serial, acknowledgedSerial, isPositionForgotten) = (0, 0, false)
+        (nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0)
         (dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, OwnedPartition.duePage, 0)
         (loadsToRepeat, isReleaseUnderWay) = ([], false)
         dueThroughMilliseconds = 0

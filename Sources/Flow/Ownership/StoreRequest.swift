@@ -12,24 +12,26 @@ public enum StoreRequest: Sendable {
     case leave
     /// Takes a partition that nobody holds. Answer: `claimed`, `held`.
     case claim(partition: Int32)
-    /// Answer: `renewed`, `lost`.
-    case renew(partition: Int32, Epoch)
-    /// Lets go of a partition, all of it having been saved. Answer: `released`, `lost`.
-    case release(partition: Int32, Epoch)
+    /// Answer: `renewed`, `lost`; `behind`, the lease being renewed all the same.
+    ///
+    /// `acknowledged` is the serial of the newest batch of which the store has said in this epoch that it is saved, 0 for none.
+    case renew(partition: Int32, Epoch, acknowledged: UInt64 = 0)
+    /// Lets go of a partition, all of it having been saved. Answer: `released`, `lost`, `behind`.
+    case release(partition: Int32, Epoch, acknowledged: UInt64 = 0)
     /// What is kept of activities that are not in memory. Answer: `loaded`, `lost`.
     case load(partition: Int32, Epoch, [LoadKey])
     /// What is kept of the activities whose time comes from `fromMilliseconds` through `throughMilliseconds`, both included, the earliest
     /// first, at most `limit` of them. Answer: `loaded`, `lost`.
     case loadDue(partition: Int32, Epoch, fromMilliseconds: Int64, throughMilliseconds: Int64, limit: Int)
     /// Writes checkpoints and how far the partition is settled, all or nothing; nothing where a batch of the same epoch with the same or a
-    /// higher serial was written. Answer: `saved`, `lost`.
+    /// higher serial was written. Answer: `saved`, `lost`, `behind`.
     case save(partition: Int32, Epoch, CheckpointBatch)
 
     public var partition: Int32? {
         switch self {
         case .beat, .leave: nil
-        case .claim(let partition), .renew(let partition, _), .release(let partition, _), .load(let partition, _, _),
-
+        case .claim(let partition), .renew(let partition, _, _), .release(let partition, _, _),
+            .load(let partition, _, _),
             .loadDue(let partition, _, _, _, _), .save(let partition, _, _):
             partition
         }
@@ -62,6 +64,9 @@ public enum StoreAnswer: Sendable {
     case saved
     /// A newer owner has the partition, or the lease has lapsed: nothing was written.
     case lost
+    /// The store has forgotten batches that it called saved, as after a fail-over: it knows none with the serial that was acknowledged. Nothing
+    /// was written.
+    case behind
     case failed(StoreFailure)
 }
 

@@ -18,6 +18,7 @@ final class MemberInstruments {
     private let loaded: Counter<NoLabel>
     private let forced: Counter<NoLabel>
     private let storeFailures: Counter<NoLabel>
+    private let setbacks: Counter<NoLabel>
     private let evictions: Counter<NoLabel>
     let fenced: Counter<StageLabel>
     let unusableCheckpoints: Counter<NoLabel>
@@ -47,6 +48,9 @@ final class MemberInstruments {
             "waypulse_checkpoints_forced_total",
             help: "Times that what waited too long was saved, so that the position could pass it.")
         storeFailures = registry.counter("waypulse_store_failures_total", help: "Requests that the store did not do.")
+        setbacks = registry.counter(
+            "waypulse_store_setbacks_total",
+            help: "Times that the store had forgotten what it had called saved, counted once a partition.")
         evictions = registry.counter(
             "waypulse_evictions_total", help: "Settled activities that left memory until their next event.")
         fenced = registry.counter(
@@ -81,6 +85,7 @@ final class MemberInstruments {
         saves.add(Int64(counts.savesAcknowledged - published.savesAcknowledged))
         loaded.add(Int64(counts.activitiesLoaded - published.activitiesLoaded))
         forced.add(Int64(counts.checkpointsForced - published.checkpointsForced))
+        setbacks.add(Int64(counts.storeSetbacks - published.storeSetbacks))
         storeFailures.add(Int64(counts.storeFailures - published.storeFailures))
         published = counts
         if fencedPushes > publishedFenced {

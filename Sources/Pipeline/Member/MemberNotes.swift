@@ -78,6 +78,11 @@ final class MemberNotes {
             log.error(
                 "a checkpoint cannot be read, and its activity begins anew", .partition(Int(partition)),
                 .activity(String(decoding: identifier, as: UTF8.self)), .hint(fault.explanation))
+        case .storeBehind(let partition):
+            log.error(
+                "Redis has forgotten checkpoints that it had called saved, as after a fail-over; they are written again",
+                .partition(Int(partition)),
+                .hint("appendfsync always and min-replicas-to-write 1 make that rarer"))
         case .storeFailed:
             guard let fault, isNew(fault.description) else { return }
             log.error("Redis does not do what it is asked", .hint(fault.description))

@@ -7,6 +7,8 @@ extension StoreRequest {
         guard case .save(let partition, let epoch, let batch) = self else { return self }
         return .save(
             partition: partition, epoch,
-            CheckpointBatch(bytes: [], entries: [], positions: batch.positions, serial: batch.serial))
+            CheckpointBatch(
+                bytes: [], entries: [], positions: batch.positions, serial: batch.serial,
+                acknowledged: batch.acknowledged))
     }
 }

@@ -44,14 +44,15 @@ public final class MemoryStore: Store {
             return .left
         case .claim(let partition):
             return claim(partition, now: now)
-        case .renew(let partition, let epoch):
+        case .renew(let partition, let epoch, let acknowledged):
             return owned(partition, epoch, now: now) { kept in
                 kept.lease = .init(member: group.member, endMilliseconds: now + group.leaseMilliseconds)
                 kept.aliveMilliseconds = now
-                return .renewed
+                return kept.serial < acknowledged ? .behind : .renewed
             }
-        case .release(let partition, let epoch):
+        case .release(let partition, let epoch, let acknowledged):
             return owned(partition, epoch, now: now) { kept in
+                if kept.serial < acknowledged { return .behind }
                 kept.lease = nil
                 kept.owner = nil
                 kept.aliveMilliseconds = now
@@ -65,6 +66,7 @@ public final class MemoryStore: Store {
             }
         case .save(let partition, let epoch, let batch):
             return owned(partition, epoch, now: now) { kept in
+                if kept.serial < batch.acknowledged { return .behind }
                 kept.save(batch, now: now)
                 return .saved
             }

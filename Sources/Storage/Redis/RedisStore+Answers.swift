@@ -11,8 +11,11 @@ extension RedisStore {
     }
 
     private func answer(to request: StoreRequest, _ reply: RedisReply) -> Result<StoreAnswer, StoreFault> {
-        // Every script of an owner says so when it is none, and none of them gives 0 for anything else.
-        if reply.kind == .integer, reply.integer == 0, request.epoch != nil { return .success(.lost) }
+        // Every script of an owner says so when it is none or the store is behind, and none of them gives these for anything else.
+        if reply.kind == .integer, request.epoch != nil {
+            if reply.integer == 0 { return .success(.lost) }
+            if reply.integer == -1 { return .success(.behind) }
+        }
         switch request {
         case .beat where reply.kind == .array:
             return .success(.alive(members: reply.map { $0.text ?? "" }.sorted()))
@@ -125,7 +128,8 @@ extension StoreRequest {
     var epoch: Epoch? {
         switch self {
         case .beat, .leave, .claim: nil
-        case .renew(_, let epoch), .release(_, let epoch), .load(_, let epoch, _), .loadDue(_, let epoch, _, _, _),
+        case .renew(_, let epoch, _), .release(_, let epoch, _), .load(_, let epoch, _),
+            .loadDue(_, let epoch, _, _, _),
             .save(_, let epoch, _):
             epoch
         }
@@ -137,8 +141,8 @@ extension StoreRequest {
         case .beat: "a member's heartbeat"
         case .leave: "a member's farewell"
         case .claim(let partition): "a claim of partition \(partition)"
-        case .renew(let partition, _): "a renewal of the lease of partition \(partition)"
-        case .release(let partition, _): "a release of partition \(partition)"
+        case .renew(let partition, _, _): "a renewal of the lease of partition \(partition)"
+        case .release(let partition, _, _): "a release of partition \(partition)"
         case .load(let partition, _, _), .loadDue(let partition, _, _, _, _): "a load from partition \(partition)"
         case .save(let partition, _, _): "a save of partition \(partition)"
         }

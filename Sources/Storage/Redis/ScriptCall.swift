@@ -38,12 +38,15 @@ struct ScriptCall: ~Copyable {
             command.append(Self.format)
             for topic in group.topics { command.append(topic) }
             return keys.slot
-        case .renew(let partition, let epoch):
+        case .renew(let partition, let epoch, let acknowledged):
             let keys = begin(.renew, partition, epoch)
+            command.append(Int64(acknowledged))
             command.append(group.leaseMilliseconds)
             return keys.slot
-        case .release(let partition, let epoch):
-            return begin(.release, partition, epoch).slot
+        case .release(let partition, let epoch, let acknowledged):
+            let keys = begin(.release, partition, epoch)
+            command.append(Int64(acknowledged))
+            return keys.slot
         case .load(let partition, let epoch, let wanted):
             let keys = begin(.load, partition, epoch)
             writeLoad(wanted, keys)
@@ -106,6 +109,7 @@ struct ScriptCall: ~Copyable {
 
     /// The entries once for each thing that is done with them: so Redis is given whole lists, not one command an entry.
     private mutating func writeSave(_ batch: CheckpointBatch, _ keys: PartitionKeys) {
+        command.append(Int64(clamping: batch.acknowledged))
         command.append(Int64(clamping: batch.serial))
         command.append(group.name)
         command.append(keys.activityPrefix)

@@ -41,10 +41,13 @@ final class ScriptedStore {
             members[member] = nil
             return .left
         case .claim(let number): return claim(number, member, now)
-        case .renew(let number, let epoch):
-            return change(number, epoch, member, now) { $0.leaseEndMilliseconds = now + leaseMilliseconds } ?? .renewed
-        case .release(let number, let epoch):
-            return change(number, epoch, member, now) { $0.owner = nil } ?? .released
+        case .renew(let number, let epoch, let acknowledged):
+            return change(number, epoch, member, now) { $0.leaseEndMilliseconds = now + leaseMilliseconds }
+                ?? (isBehind(number, acknowledged) ? .behind : .renewed)
+        case .release(let number, let epoch, let acknowledged):
+            let isBehind = isBehind(number, acknowledged)
+            return change(number, epoch, member, now) { if !isBehind { $0.owner = nil } }
+                ?? (isBehind ? .behind : .released)
         case .load(let number, let epoch, let keys):
             var found: [LoadedCheckpoint] = []
             return change(number, epoch, member, now) { found = load(keys, $0) } ?? .loaded(found)
@@ -60,8 +63,14 @@ final class ScriptedStore {
             }
             return lost ?? .loaded(found)
         case .save(let number, let epoch, let batch):
-            return change(number, epoch, member, now) { save(batch, &$0, now) } ?? .saved
+            let isBehind = isBehind(number, batch.acknowledged)
+            return change(number, epoch, member, now) { if !isBehind { save(batch, &$0, now) } }
+                ?? (isBehind ? .behind : .saved)
         }
+    }
+
+    private func isBehind(_ number: Int32, _ acknowledged: UInt64) -> Bool {
+        (partitions[number]?.serial ?? 0) < acknowledged
     }
 
     private func claim(_ number: Int32, _ member: String, _ now: Int64) -> StoreAnswer {

@@ -30,21 +30,25 @@ extension Script {
         return answer
         """)
 
-    /// KEYS: 1 lease, 2 epoch, 3 cursor. ARGV: 1 epoch, 2 member, 3 lease in milliseconds. Returns 1, or 0 for lost.
+    /// KEYS: 1 lease, 2 epoch, 3 cursor. ARGV: 1 epoch, 2 member, 3 serial that was acknowledged, 4 lease in milliseconds. Returns 1, 0 for
+    /// lost, or −1 for renewed by a store that is behind.
     static let renew = Script(
-        "renew", time, ownership,
+        "renew", time, ownership, memory,
         """
         if not owns() then return 0 end
-        if redis.call('PEXPIRE', KEYS[1], ARGV[3]) == 0 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+        local isBehind = serial() < tonumber(ARGV[3])
+        if redis.call('PEXPIRE', KEYS[1], ARGV[4]) == 0 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[4]) end
         redis.call('HSET', KEYS[3], '@alive', string.format('%d', now()))
-        return 1
+        return isBehind and -1 or 1
         """)
 
-    /// KEYS: 1 lease, 2 epoch, 3 cursor. ARGV: 1 epoch, 2 member. Returns 1, or 0 for lost.
+    /// KEYS: 1 lease, 2 epoch, 3 cursor. ARGV: 1 epoch, 2 member, 3 serial that was acknowledged. Returns 1, 0 for lost, or −1 for a store
+    /// that is behind.
     static let release = Script(
-        "release", time, ownership,
+        "release", time, ownership, memory,
         """
         if not owns() then return 0 end
+        if serial() < tonumber(ARGV[3]) then return -1 end
         redis.call('DEL', KEYS[1])
         redis.call('HDEL', KEYS[3], '@owner')
         redis.call('HSET', KEYS[3], '@alive', string.format('%d', now()))

@@ -36,4 +36,9 @@ struct Script: Sendable {
           return redis.call('HGET', KEYS[3], '@owner') == ARGV[2]
         end
         """
+
+    /// KEYS: 3 cursor. The serial of the batch that was acknowledged last is that of the newest here, or a save that was answered is gone.
+    static let memory = """
+        local function serial() return tonumber(redis.call('HGET', KEYS[3], '@serial') or 0) or 0 end
+        """
 }

@@ -1,0 +1,101 @@
+import Pacing
+import Testing
+
+@testable import Flow
+
+@Suite("A store that has forgotten what it called saved")
+struct MemberSetbackTests {
+    private func position(_ bench: GroupBench) -> Int64? { bench.store.partitions[0]?.positions[0]?.offset }
+
+    @Test("is told again with the next save, and the next owner loses nothing")
+    func save() {
+        let bench = GroupBench()
+        let first = bench.join("a")
+        bench.begin("ride")
+        bench.pass(1_000)
+        let kept = bench.store.partitions
+        bench.status("ride", "near")
+        bench.begin("other")
+        bench.pass(1_000)
+        bench.store.partitions = kept
+        bench.begin("third")
+        bench.pass(1_000)
+        #expect(first.member.counts.storeSetbacks == 1)
+        #expect(position(bench) == 4)
+        bench.remove(first)
+        bench.join("b")
+        bench.pass(15_000)
+        bench.status("other", "far")
+        bench.status("ride", "near")
+        bench.pass(10_000)
+        #expect(bench.statuses(of: "other").last == "far")
+        #expect(bench.statuses(of: "ride") == ["near"])
+    }
+
+    @Test("is told again by whoever renews, though nothing happens any more")
+    func renewal() {
+        let bench = GroupBench()
+        let first = bench.join("a")
+        bench.pass(1_000)
+        let kept = bench.store.partitions
+        bench.begin("ride")
+        bench.status("ride", "near")
+        bench.pass(1_000)
+        #expect(position(bench) == 2)
+        bench.store.partitions = kept
+        bench.pass(10_000)
+        #expect(position(bench) == 2)
+        #expect(bench.store.partitions[0]?.checkpoints.count == 1)
+        #expect(first.member.counts.storeSetbacks == 1)
+        #expect(first.member.notices.contains(.storeBehind(partition: 0)))
+    }
+
+    @Test("is told again before the partition is let go of")
+    func release() {
+        let bench = GroupBench()
+        let first = bench.join("a")
+        bench.pass(1_000)
+        let kept = bench.store.partitions
+        bench.begin("ride")
+        bench.status("ride", "near")
+        bench.pass(1_000)
+        bench.store.fault = { request in
+            guard case .release = request else { return nil }
+            bench.store.partitions = kept
+            bench.store.fault = { _ in nil }
+            return nil
+        }
+        first.member.stop(at: bench.moment)
+        bench.pass(1_000)
+        #expect(first.member.isStopped)
+        #expect(first.member.counts.storeSetbacks == 1)
+        #expect(position(bench) == 2)
+        #expect(bench.store.partitions[0]?.checkpoints.count == 1)
+        bench.remove(first)
+        bench.join("b")
+        bench.pass(15_000)
+        #expect(bench.statuses(of: "ride") == ["near"])
+    }
+
+    @Test("moves no position before all is there again")
+    func order() {
+        let bench = GroupBench()
+        bench.join("a")
+        for number in 0..<1_500 { bench.begin("ride-\(number)") }
+        bench.pass(2_000)
+        var kept = bench.store.partitions
+        kept[0]?.checkpoints = [:]
+        kept[0]?.positions = [nil]
+        kept[0]?.serial = 0
+        bench.store.partitions = kept
+        bench.store.fault = { _ in
+            if let partition = bench.store.partitions[0], partition.positions[0] != nil {
+                #expect(partition.checkpoints.count == 1_500)
+            }
+            return nil
+        }
+        bench.pass(10_000)
+        #expect(position(bench) == 1_500)
+        #expect(bench.store.partitions[0]?.checkpoints.count == 1_500)
+    }
+}
