@@ -28,7 +28,6 @@ struct Ledger {
     private var newestTimestampSeconds = Int64.min
     private var sends: [Send] = []
     private var lastLeft: (nowMilliseconds: Int64, life: Int)?
-    private var lastLeftBefore: (nowMilliseconds: Int64, life: Int)?
     /// When an owner took over that could not know of the newest push.
     private var forgivenAtMilliseconds: [Int64] = []
 
@@ -45,10 +44,10 @@ struct Ledger {
         mayForget ? significance.fault(in: told, beside: truth) : significance.mismatch(in: told, beside: truth)
     }
 
-    /// A new owner cannot know of the newest push: the cadence need not count it.
-    mutating func forgiveNewest(atMilliseconds milliseconds: Int64) {
-        forgivenAtMilliseconds.append(milliseconds)
-        lastLeft = lastLeftBefore
+    /// A new owner cannot know of so many of the newest updates: the cadence need not count them.
+    mutating func forgiveNewest(_ count: Int, atMilliseconds milliseconds: Int64) {
+        forgivenAtMilliseconds += Array(repeating: milliseconds, count: count)
+        lastLeft = sends.dropLast(count).last.map { ($0.nowMilliseconds, $0.life) }
     }
 
     /// - Parameters:
@@ -161,10 +160,7 @@ struct Ledger {
             return Broken(.timestampsRise, "timestamp \(payload.timestampSeconds) is far ahead of the clock")
         }
         newestTimestampSeconds = payload.timestampSeconds
-        defer {
-            if isFirst { lastLeftBefore = lastLeft }
-            lastLeft = (moment.nowMilliseconds, life)
-        }
+        defer { lastLeft = (moment.nowMilliseconds, life) }
         // A retry is the same update, so it counts once.
         guard isFirst else { return nil }
         return pace(

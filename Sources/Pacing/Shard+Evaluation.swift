@@ -32,7 +32,9 @@ extension Shard {
                     follow(index, flight, earlier)
                     follow(index, flight, newest)
                 }
-                state.pointee.flags.remove(.mustJudge)
+                let isNews = earlier != nil || newest != nil
+                if isNews || !isExactlySaved(record) { state.pointee.flags.remove(.mustJudge) }
+                if isNews, isExactlySaved(record) { markUnsaved(index) }
                 advanceGates(index, moment)
                 return
             }
@@ -56,6 +58,12 @@ extension Shard {
             giveBack(index, record)
         }
         rearm(index, moment)
+    }
+
+    /// Whoever restored it would take what the store has for the newest there is: the first event that follows has to be saved, though it
+    /// gives no reason to tell anybody.
+    private func isExactlySaved(_ record: ActivityRecord) -> Bool {
+        settings.keepsCheckpoints && record.stored.pointee.numbersLeft == 0
     }
 
     func judgement(_ index: UInt32, _ moment: Instant) -> Judgement {

@@ -47,6 +47,43 @@ struct CheckpointEvictionTests {
         #expect(bench.shard.activityCount == 1)
     }
 
+    @Test(
+        "What comes after its return is saved, be it inside the deadband: else the next owner takes the one before it for the newest"
+    )
+    func returned() throws {
+        let bench = resting()
+        bench.apply(builder.position(100, north: 0), offset: 3)
+        bench.run(to: 200)
+        bench.apply(builder.position(200, north: 40), offset: 4)
+        bench.run(to: 300)
+        bench.keep(takeIdle(bench))
+        #expect(bench.shard.activityCount == 0)
+        bench.restore(ride)
+        _ = bench.shard.apply(builder.position(300, north: -40), offset: 5, at: bench.instant)
+        #expect(bench.shard.hasUnsaved)
+        bench.pump()
+        _ = bench.shard.apply(builder.position(310, north: -41), offset: 6, at: bench.instant)
+        #expect(!bench.shard.hasUnsaved)
+        bench.changeOwner(spreadMilliseconds: 1)
+        bench.apply(builder.status(400, "there"), offset: 7)
+        bench.run(to: 500)
+        let north =
+            try #require(bench.last?.position?.coordinate.latitude) - builder.position(0, north: 0).position.latitude
+        #expect(abs(north) < 0.000_01)
+    }
+
+    @Test("and of one that stays since something came, that is saved as well")
+    func stayed() {
+        let bench = resting()
+        bench.apply(builder.position(100, north: 0), offset: 3)
+        bench.run(to: 200)
+        let taken = takeIdle(bench)
+        _ = bench.shard.apply(builder.position(200, north: 10), offset: 4, at: bench.instant)
+        #expect(bench.shard.hasUnsaved)
+        bench.keep(taken)
+        #expect(bench.shard.hasUnsaved)
+    }
+
     @Test("If it stays after all, no number leaves above the bound that the store has now")
     func boundOfOneThatStays() throws {
         let bench = resting()

@@ -88,7 +88,9 @@ extension GroupWorld {
             activity, [33, Int64(node.index), Int64(request.sequence), request.payload.timestampSeconds],
             "\(node.name) sends \(request.payload.event) \(request.sequence), timestamp \(request.payload.timestampSeconds)"
         )
-        try referee.left(request, push, identifier, &rides[activity])
+        try referee.left(
+            request, push, identifier, &rides[activity],
+            storeRefuses: realMilliseconds < storeWeather.refusesUntilMilliseconds)
         rides[activity].requests.append(identifier)
         rides[activity].waitsForRetry = false
         rides[activity].isEndUnderWay = request.dispatch.update.kind == .end

@@ -11,6 +11,8 @@ struct Referee {
         let push: UInt64
         let sequence: UInt64
         let node: Int
+        /// Pushes before it that could not be saved, for the store took no writes.
+        let unsavedBefore: Int
         /// Its answer was heard and is final; the checkpoint that says so is written.
         var isSettled = false
         var isSaved = false
@@ -92,11 +94,17 @@ struct Referee {
     // MARK: What leaves
 
     mutating func left(
-        _ request: Request, _ push: GroupWorld.Push, _ identifier: UInt64, _ ride: inout Ride
+        _ request: Request, _ push: GroupWorld.Push, _ identifier: UInt64, _ ride: inout Ride, storeRefuses: Bool
     ) throws(Broken) {
         let activity = request.activity
         let update = request.dispatch.update
-        defer { newest[activity] = Newest(push: identifier, sequence: update.sequence, node: push.node) }
+        let before = newest[activity].flatMap { $0.isSaved ? nil : $0 }
+        let isOneMore = storeRefuses && before.map { $0.sequence != update.sequence } ?? false
+        defer {
+            newest[activity] = Newest(
+                push: identifier, sequence: update.sequence, node: push.node,
+                unsavedBefore: (before?.unsavedBefore ?? 0) + (isOneMore ? 1 : 0))
+        }
         if update.kind == .start { starts[activity] = .left }
         guard !hasLostWrites else { return }
         if push.epoch < epochs[Int(push.partition)] {
@@ -197,7 +205,9 @@ struct Referee {
                 guard let push = newest[activity], !push.isSaved else { continue }
                 newest[activity]?.isSaved = true
                 repeatsAllowed[activity] += 1
-                if !ownerBefore.hasReleased { rides[activity].ledger.forgiveNewest(atMilliseconds: now) }
+                if !ownerBefore.hasReleased {
+                    rides[activity].ledger.forgiveNewest(1 + push.unsavedBefore, atMilliseconds: now)
+                }
             }
         case (.save(let partition, let epoch, let batch), .saved):
             if epoch < epochs[Int(partition)] {
