@@ -8,8 +8,8 @@ struct CheckpointEvictionTests {
     private let builder = EventBuilder()
     private let ride = Array("ride-1".utf8)
 
-    private func resting() -> CheckpointBench {
-        let bench = CheckpointBench()
+    private func resting(_ pacing: PacingSettings = .defaults) -> CheckpointBench {
+        let bench = CheckpointBench(pacing)
         bench.apply(builder.started(0, .updateToken(.of(1)), fields: ["status": "new"]), offset: 1)
         bench.apply(builder.status(1, "near"), offset: 2)
         bench.run(to: 100)
@@ -51,24 +51,24 @@ struct CheckpointEvictionTests {
         "What comes after its return is saved, be it inside the deadband: else the next owner takes the one before it for the newest"
     )
     func returned() throws {
-        let bench = resting()
+        let bench = resting(.with { $0.refresh = false })
         bench.apply(builder.position(100, north: 0), offset: 3)
         bench.run(to: 200)
         bench.apply(builder.position(200, north: 40), offset: 4)
-        bench.run(to: 300)
+        bench.run(to: 400)
         bench.keep(takeIdle(bench))
         #expect(bench.shard.activityCount == 0)
         bench.restore(ride)
-        _ = bench.shard.apply(builder.position(300, north: -40), offset: 5, at: bench.instant)
+        _ = bench.shard.apply(builder.position(400, north: -40), offset: 5, at: bench.instant)
         #expect(bench.shard.hasUnsaved)
         bench.pump()
-        _ = bench.shard.apply(builder.position(310, north: -41), offset: 6, at: bench.instant)
+        _ = bench.shard.apply(builder.position(410, north: -41), offset: 6, at: bench.instant)
         #expect(!bench.shard.hasUnsaved)
         bench.changeOwner(spreadMilliseconds: 1)
-        bench.apply(builder.status(400, "there"), offset: 7)
-        bench.run(to: 500)
-        let north =
-            try #require(bench.last?.position?.coordinate.latitude) - builder.position(0, north: 0).position.latitude
+        bench.apply(builder.status(420, "there"), offset: 7)
+        bench.run(to: 440)
+        let told = try #require(bench.last?.position)
+        let north = told.latitude - builder.position(0, north: 0).position.coordinate.latitude
         #expect(abs(north) < 0.000_01)
     }
 
