@@ -70,7 +70,7 @@ extension Member {
         case .claimed(let claim):
             claimed(partition, claim, askedAtMilliseconds: question.askedAtMilliseconds, moment)
         case .held: held(partition, moment)
-        default: partition.phase = .free
+        default: notClaimed(partition, isHeld: false, moment)
         }
     }
 

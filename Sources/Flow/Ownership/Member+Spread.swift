@@ -3,7 +3,9 @@ import Pacing
 /// Partitions are spread evenly over the members that live: whoever has too many hands some over, whoever has too few claims what is free.
 extension Member {
     func beatIfDue(_ moment: Moment) {
-        guard !isBeating, !isLeaving, moment.realMilliseconds >= nextBeatMilliseconds else { return }
+        guard !settings.isAssigned, !isBeating, !isLeaving, moment.realMilliseconds >= nextBeatMilliseconds else {
+            return
+        }
         isBeating = true
         nextBeatMilliseconds = moment.realMilliseconds + settings.beatMilliseconds
         ask(.beat, moment)
@@ -40,28 +42,33 @@ extension Member {
             let partition = partitions[claimFrom]
             claimFrom = (claimFrom + 1) % partitions.count
             guard partition.phase == .free else { continue }
-            partition.phase = .claiming
-            partition.leasedAtMilliseconds = moment.realMilliseconds
-            ask(.claim(partition: partition.number), moment)
+            claim(partition, moment)
             asked += 1
             claimsLeft -= 1
         }
     }
 
+    func claim(_ partition: OwnedPartition, _ moment: Moment) {
+        partition.phase = .claiming
+        partition.leasedAtMilliseconds = moment.realMilliseconds
+        ask(.claim(partition: partition.number), moment)
+    }
+
     /// Another member has it: one that is free may be found elsewhere.
     func held(_ partition: OwnedPartition, _ moment: Moment) {
-        partition.phase = .free
-        if takesPartitions { claim(1, moment) }
+        notClaimed(partition, isHeld: true, moment)
+        if takesPartitions, !settings.isAssigned { claim(1, moment) }
     }
 
     func claimed(_ partition: OwnedPartition, _ claim: Claim, askedAtMilliseconds: Int64, _ moment: Moment) {
-        guard takesPartitions else {
+        guard isWanted(partition) else {
             partition.epoch = claim.epoch
             partition.leasedAtMilliseconds = askedAtMilliseconds
             release(partition, moment)
             return
         }
         partition.phase = .owned
+        partition.retryAtMilliseconds = 0
         partition.epoch = claim.epoch
         partition.leasedAtMilliseconds = askedAtMilliseconds
         partition.nextRenewalMilliseconds = askedAtMilliseconds + settings.renewalMilliseconds

@@ -63,22 +63,30 @@ public final class Member {
     /// `nextDueMilliseconds` has come.
     public func advance(to moment: Moment) {
         beatIfDue(moment)
-        for partition in partitions where partition.phase != .free { advance(partition, moment) }
+        for partition in partitions where partition.phase != .free || partition.isAssigned {
+            advance(partition, moment)
+        }
         if isStopping { leaveIfFree(moment) }
     }
 
     /// On the real clock.
     public var nextDueMilliseconds: Int64 {
         if isStopped { return .max }
-        var due = isBeating || isLeaving ? Int64.max : nextBeatMilliseconds
-        for partition in partitions where partition.phase != .free { due = min(due, nextDue(of: partition)) }
+        var due = isBeating || isLeaving || settings.isAssigned ? Int64.max : nextBeatMilliseconds
+        for partition in partitions where partition.phase != .free || partition.isAssigned {
+            due = min(due, nextDue(of: partition))
+        }
         return due
     }
 
     private func advance(_ partition: OwnedPartition, _ moment: Moment) {
         let now = moment.realMilliseconds
         guard partition.isOwned else {
-            if partition.phase == .releasing { releaseAgain(partition, moment) }
+            switch partition.phase {
+            case .releasing: releaseAgain(partition, moment)
+            case .free: claimIfAssigned(partition, moment)
+            default: break
+            }
             return
         }
         if now >= partition.leasedAtMilliseconds + settings.leaseMilliseconds {
@@ -110,7 +118,8 @@ public final class Member {
     private func nextDue(of partition: OwnedPartition) -> Int64 {
         var due = partition.leasedAtMilliseconds + settings.leaseMilliseconds
         switch partition.phase {
-        case .free, .claiming: return .max
+        case .free: return isWanted(partition) && partition.isAssigned ? partition.retryAtMilliseconds : .max
+        case .claiming: return .max
         case .releasing: return partition.isReleaseUnderWay ? due : min(due, partition.retryAtMilliseconds)
         case .owned:
             if partition.dueFromMilliseconds != nil {

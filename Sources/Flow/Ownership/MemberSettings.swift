@@ -5,6 +5,8 @@ public struct MemberSettings: Sendable {
     public var partitions: Int
     /// Topics that feed each partition.
     public var sources = 1
+    /// Whether partitions are assigned to it, as by a consumer group of Kafka; else members spread them among themselves.
+    public var isAssigned = false
     /// For so long a partition stays with an owner that says nothing any more.
     public var leaseMilliseconds: Int64 = 10_000
     /// How often a member says that it lives, and looks who else does.

@@ -43,6 +43,8 @@ final class OwnedPartition {
     let number: Int32
     var phase = Phase.free
     var epoch: Epoch = 0
+    /// Whoever spreads partitions wants it to be this member's.
+    var isAssigned = false
     // Touched with every record, and by its member alone.
     @exclusivity(unchecked) var sources: [Source]
     /// When the claim or renewal was asked for that the lease of now came of.

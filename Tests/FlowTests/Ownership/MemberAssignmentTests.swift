@@ -1,0 +1,155 @@
+import LiveActivities
+import Pacing
+import Testing
+
+@testable import Flow
+
+@Suite("A member whose partitions are assigned to it")
+struct MemberAssignmentTests {
+    private func join(_ bench: GroupBench, _ name: String) -> GroupBench.Seat {
+        bench.join(name) { $0.isAssigned = true }
+    }
+
+    @Test("takes those and no others, and spreads nothing")
+    func assigned() {
+        let bench = GroupBench(partitions: 4)
+        let seats = ["a", "b"].map { join(bench, $0) }
+        bench.pass(5_000)
+        #expect(seats.allSatisfy { bench.owned(by: $0).isEmpty })
+        for number: Int32 in [0, 1, 2] { seats[0].member.assign(number) }
+        seats[1].member.assign(3)
+        bench.pass(5_000)
+        #expect(seats.map { bench.owned(by: $0) } == [[0, 1, 2], [3]])
+        #expect(bench.store.members.isEmpty)
+    }
+
+    @Test("What is revoked is saved and given back, and the others go on")
+    func revoked() {
+        let bench = GroupBench(partitions: 2)
+        let seats = ["a", "b"].map { join(bench, $0) }
+        seats[0].member.assign(0)
+        seats[0].member.assign(1)
+        bench.pass(300)
+        bench.begin("ride")
+        bench.status("ride", "near")
+        bench.begin("other", partition: 1)
+        bench.pass(1_000)
+        seats[0].member.revoke(0, at: bench.moment)
+        #expect(!seats[0].member.isFree(0))
+        bench.status("other", "near", partition: 1)
+        bench.pass(1_000)
+        #expect(seats[0].member.isFree(0))
+        #expect(bench.statuses(of: "other") == ["near"])
+        seats[1].member.assign(0)
+        bench.pass(300)
+        #expect(bench.owned(by: seats[1]) == [0])
+        bench.status("ride", "near")
+        bench.status("ride", "there")
+        bench.pass(10_000)
+        #expect(bench.statuses(of: "ride") == ["near", "there"])
+        #expect(seats.allSatisfy { $0.member.counts.partitionsLost == 0 })
+    }
+
+    @Test("A revoked partition waits for what is under way, and is not free before")
+    func drains() {
+        let bench = GroupBench()
+        let seat = join(bench, "a")
+        seat.member.assign(0)
+        bench.pass(300)
+        bench.begin("ride")
+        bench.answer = { _ in nil }
+        bench.status("ride", "near")
+        bench.pass(300)
+        seat.member.revoke(0, at: bench.moment)
+        bench.pass(1_000)
+        #expect(!seat.member.isFree(0))
+        bench.answerAll()
+        bench.pass(300)
+        #expect(seat.member.isFree(0))
+        #expect(seat.member.counts.drainsCutShort == 0)
+    }
+
+    @Test("What is lost is dropped unsaved, and its lease is given back")
+    func lost() {
+        let bench = GroupBench()
+        let seats = ["a", "b"].map { join(bench, $0) }
+        seats[0].member.assign(0)
+        bench.pass(300)
+        bench.begin("ride")
+        bench.answer = { _ in nil }
+        bench.status("ride", "near")
+        bench.pass(300)
+        let saves = seats[0].member.counts.savesAcknowledged
+        seats[0].member.lose(0, at: bench.moment)
+        bench.pass(300)
+        #expect(seats[0].member.isFree(0))
+        #expect(seats[0].member.counts.savesAcknowledged == saves)
+        #expect(seats[0].member.counts.partitionsLost == 1)
+        bench.answer = { _ in ProviderAnswer(status: 200) }
+        seats[1].member.assign(0)
+        bench.pass(300)
+        #expect(bench.owned(by: seats[1]) == [0])
+        bench.pass(10_000)
+        #expect(bench.statuses(of: "ride").last == "near")
+    }
+
+    @Test("A lease that another member still holds is waited for: two never send for one partition")
+    func held() {
+        let bench = GroupBench()
+        let frozen = join(bench, "a")
+        frozen.member.assign(0)
+        bench.pass(300)
+        frozen.isFrozen = true
+        let next = join(bench, "b")
+        next.member.assign(0)
+        bench.pass(5_000)
+        #expect(bench.owned(by: next).isEmpty)
+        bench.pass(6_000)
+        #expect(bench.owned(by: next) == [0])
+        frozen.isFrozen = false
+        bench.pass(5_000)
+        #expect(bench.owned(by: frozen).isEmpty)
+        #expect(bench.owned(by: next) == [0])
+    }
+
+    @Test("One that is revoked while it is being claimed is given back at once")
+    func revokedEarly() {
+        let bench = GroupBench()
+        let seat = join(bench, "a")
+        seat.isHeard = false
+        seat.member.assign(0)
+        bench.pass(300)
+        #expect(!seat.member.isFree(0))
+        seat.member.revoke(0, at: bench.moment)
+        seat.isHeard = true
+        bench.pass(300)
+        #expect(seat.member.isFree(0))
+        #expect(bench.store.partitions[0]?.owner == nil)
+    }
+
+    @Test("A store that does not answer is asked again, as long as the partition is assigned")
+    func storeFails() {
+        let bench = GroupBench()
+        bench.store.fault = { _ in .unavailable }
+        let seat = join(bench, "a")
+        seat.member.assign(0)
+        bench.pass(5_000)
+        #expect(bench.owned(by: seat).isEmpty)
+        bench.store.fault = { _ in nil }
+        bench.pass(2_000)
+        #expect(bench.owned(by: seat) == [0])
+    }
+
+    @Test("Who stops hands all over, and takes nothing that is still assigned")
+    func stops() {
+        let bench = GroupBench(partitions: 2)
+        let seat = join(bench, "a")
+        seat.member.assign(0)
+        seat.member.assign(1)
+        bench.pass(300)
+        seat.member.stop(at: bench.moment)
+        bench.pass(1_000)
+        #expect(seat.member.isStopped)
+        #expect(bench.store.partitions.values.allSatisfy { $0.owner == nil })
+    }
+}
