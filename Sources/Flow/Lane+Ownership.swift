@@ -37,6 +37,12 @@ extension Lane {
         return shards[index]
     }
 
+    /// The same owner goes on under another epoch.
+    func changeEpoch(_ partition: Int32, to epoch: Epoch) {
+        standings[shard(of: partition)].epoch = epoch
+        permitChanges += 1
+    }
+
     func noteCaughtUp(_ partition: Int32) {
         standings[shard(of: partition)].isCatchingUp = false
         hasNews = true

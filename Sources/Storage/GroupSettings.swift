@@ -19,6 +19,6 @@ public struct GroupSettings: Sendable {
         self.leaseMilliseconds = leaseMilliseconds
     }
 
-    /// The same for all members, in whatever order they name their topics.
-    var topicsText: String { topics.sorted().joined(separator: " ") }
+    /// In their order: a checkpoint tells how far each was applied by its place.
+    var topicsText: String { topics.joined(separator: " ") }
 }

@@ -68,10 +68,11 @@ extension StoreAnswer {
     var isLost: Bool { if case .lost = self { true } else { false } }
     var isSaved: Bool { if case .saved = self { true } else { false } }
     var isBehind: Bool { if case .behind = self { true } else { false } }
+    var isForgotten: Bool { if case .forgotten = self { true } else { false } }
     var isRenewed: Bool { if case .renewed = self { true } else { false } }
     var isReleased: Bool { if case .released = self { true } else { false } }
     var failure: StoreFailure? { if case .failed(let failure) = self { failure } else { nil } }
-    var members: [String]? { if case .alive(let members) = self { members } else { nil } }
+    var members: [String]? { if case .alive(let members, _) = self { members } else { nil } }
     /// Id → checkpoint.
     var loaded: [String: String]? {
         guard case .loaded(let found) = self else { return nil }

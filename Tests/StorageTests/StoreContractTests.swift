@@ -110,6 +110,34 @@ struct StoreContractTests {
             try bench.ask("b", .claim(partition: 3)).claim?.positions == [SettledPosition(offset: 1 << 20, records: 1)])
     }
 
+    @Test("an owner that the store has forgotten is told so, and may claim again", arguments: StoreKind.allCases)
+    func forgotten(kind: StoreKind) throws {
+        let bench = try kind.bench()
+        let claim = try #require(try bench.ask("a", .claim(partition: 3)).claim)
+        let later = claim.epoch + 1_000
+        #expect(try bench.ask("a", .renew(partition: 3, later)).isForgotten)
+        #expect(try bench.ask("a", .release(partition: 3, later)).isForgotten)
+        #expect(try bench.ask("a", .save(partition: 3, later, CheckpointBatch([Kept("x", "one")]))).isForgotten)
+        #expect(try bench.ask("a", .load(partition: 3, later, [.activity("x")])).isForgotten)
+        // Of a partition of which nothing is kept at all.
+        #expect(try bench.ask("a", .renew(partition: 5, later)).isForgotten)
+        #expect(try bench.ask("a", .renew(partition: 3, claim.epoch)).isRenewed)
+        #expect(try #require(try bench.ask("a", .claim(partition: 3)).claim).epoch > claim.epoch)
+    }
+
+    @Test("a heartbeat tells whether its member was known", arguments: StoreKind.allCases)
+    func known(kind: StoreKind) throws {
+        let bench = try kind.bench()
+        func isNew(_ member: String) throws -> Bool? {
+            if case .alive(_, let isNew) = try bench.ask(member, .beat) { isNew } else { nil }
+        }
+        #expect(try isNew("a") == true)
+        #expect(try isNew("b") == true)
+        #expect(try isNew("a") == false)
+        _ = try bench.ask("a", .leave)
+        #expect(try isNew("a") == true)
+    }
+
     @Test(
         "who wakes after another took its partition writes nothing and learns that it is lost",
         arguments: StoreKind.allCases)
@@ -134,7 +162,7 @@ struct StoreContractTests {
         #expect(try bench.ask("a", .release(partition: 3, old.epoch)).isLost)
         // Nor with an epoch that it never had.
         #expect(try bench.ask("a", .save(partition: 3, new.epoch, late)).isLost)
-        #expect(try bench.ask("a", .save(partition: 3, new.epoch + 1, late)).isLost)
+        #expect(try bench.ask("a", .save(partition: 3, new.epoch + 1, late)).isForgotten)
 
         let keys: [LoadKey] = [.activity("x"), .activity("y"), .subject("s")]
         #expect(try bench.ask("b", .load(partition: 3, new.epoch, keys)).loaded == ["x": "old"])

@@ -171,7 +171,7 @@ extension StoreAnswer {
     /// For people.
     var summary: String {
         switch self {
-        case .alive(let members): "alive \(members)"
+        case .alive(let members, _): "alive \(members)"
         case .claimed(let claim): "claimed as \(claim.epoch)"
         case .held(let member, let milliseconds): "held by \(member) for \(milliseconds) ms"
         case .loaded(let checkpoints): "loaded \(checkpoints.map { String(decoding: $0.identifier, as: UTF8.self) })"
@@ -182,6 +182,7 @@ extension StoreAnswer {
         case .saved: "saved"
         case .lost: "lost"
         case .behind: "behind"
+        case .forgotten: "forgotten"
         }
     }
 }

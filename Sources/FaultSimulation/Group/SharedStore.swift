@@ -53,31 +53,31 @@ struct SharedStore {
     mutating func answer(_ request: StoreRequest, from member: String, atMilliseconds now: Int64) -> StoreAnswer {
         switch request {
         case .beat:
-            members[member] = now + memberLeaseMilliseconds
             members = members.filter { $0.value > now }
-            return .alive(members: members.keys.sorted())
+            let before = members.updateValue(now + memberLeaseMilliseconds, forKey: member)
+            return .alive(members: members.keys.sorted(), isNew: before == nil)
         case .leave:
             members[member] = nil
             return .left
         case .claim(let partition):
             return claim(Int(partition), member, now)
         case .renew(let partition, let epoch, let acknowledged):
-            guard isOwner(member, epoch, Int(partition)) else { return .lost }
+            guard isOwner(member, epoch, Int(partition)) else { return refusal(epoch, Int(partition)) }
             partitions[Int(partition)].leaseEndsAtMilliseconds = now + leaseMilliseconds
             partitions[Int(partition)].ownerSeenAtMilliseconds = now
             return partitions[Int(partition)].serial < acknowledged ? .behind : .renewed
         case .release(let partition, let epoch, let acknowledged):
-            guard isOwner(member, epoch, Int(partition)) else { return .lost }
+            guard isOwner(member, epoch, Int(partition)) else { return refusal(epoch, Int(partition)) }
             if partitions[Int(partition)].serial < acknowledged { return .behind }
             partitions[Int(partition)].owner = nil
             partitions[Int(partition)].leaseEndsAtMilliseconds = .min
             partitions[Int(partition)].wasReleased = true
             return .released
         case .load(let partition, let epoch, let keys):
-            guard isOwner(member, epoch, Int(partition)) else { return .lost }
+            guard isOwner(member, epoch, Int(partition)) else { return refusal(epoch, Int(partition)) }
             return .loaded(load(keys, Int(partition), now))
         case .loadDue(let partition, let epoch, let from, let through, let limit):
-            guard isOwner(member, epoch, Int(partition)) else { return .lost }
+            guard isOwner(member, epoch, Int(partition)) else { return refusal(epoch, Int(partition)) }
             return .loaded(loadDue(Int(partition), from, through, limit, now))
         case .save(let partition, let epoch, let batch):
             return save(batch, Int(partition), member, epoch, now)
@@ -87,6 +87,10 @@ struct SharedStore {
     /// A lease that has lapsed and that nobody took since is still its last owner's.
     private func isOwner(_ member: String, _ epoch: Epoch, _ partition: Int) -> Bool {
         partitions[partition].owner == member && partitions[partition].epoch == epoch
+    }
+
+    private func refusal(_ epoch: Epoch, _ partition: Int) -> StoreAnswer {
+        partitions[partition].epoch < epoch ? .forgotten : .lost
     }
 
     private mutating func claim(_ index: Int, _ member: String, _ now: Int64) -> StoreAnswer {
@@ -141,7 +145,7 @@ struct SharedStore {
     ) -> StoreAnswer {
         guard isOwner(member, epoch, index) else {
             if defect == .commitUnfenced { move(batch.positions, index) }
-            guard defect == .storeUnfenced else { return .lost }
+            guard defect == .storeUnfenced else { return refusal(epoch, index) }
             write(batch, index, now)
             return .saved
         }

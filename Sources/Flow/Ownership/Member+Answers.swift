@@ -8,7 +8,10 @@ extension Member {
         }
         switch question.request {
         case .beat:
-            if case .alive(let members) = answer { heard(members, moment) } else { isBeating = false }
+            isBeating = false
+            if case .alive(let members, let isNew) = answer, !keepsSpread(isNew: isNew, moment) {
+                heard(members, moment)
+            }
         case .leave:
             isStopped = true
         case .claim(let number):
@@ -21,6 +24,9 @@ extension Member {
                 renewed(partition, askedAtMilliseconds: question.askedAtMilliseconds)
                 writeAgain(partition, acknowledged: acknowledged)
             case .lost: lose(partition, at: .renew)
+            case .forgotten:
+                partition.renewalAskedAtMilliseconds = nil
+                reclaim(partition, moment)
             default:
                 partition.renewalAskedAtMilliseconds = nil
                 partition.nextRenewalMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
@@ -38,6 +44,7 @@ extension Member {
                 partition.phase = .saving(untilMilliseconds: moment.realMilliseconds + settings.leaseMilliseconds)
                 writeAgain(partition, acknowledged: acknowledged)
             case .lost: lose(partition, at: .release)
+            case .forgotten: reclaim(partition, moment)
             default:
                 partition.isReleaseUnderWay = false
                 partition.retryAtMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
@@ -47,6 +54,9 @@ extension Member {
             switch answer {
             case .loaded(let checkpoints): loaded(checkpoints, by: question, partition, moment)
             case .lost: lose(partition, at: .load)
+            case .forgotten:
+                notLoaded(question, partition, moment)
+                reclaim(partition, moment)
             default: notLoaded(question, partition, moment)
             }
         case .save(let number, let epoch, let batch):
@@ -54,6 +64,9 @@ extension Member {
             switch answer {
             case .saved: saved(partition, moment)
             case .lost: lose(partition, at: .save)
+            case .forgotten:
+                notSaved(partition, moment)
+                reclaim(partition, moment)
             case .behind:
                 notSaved(partition, moment)
                 writeAgain(partition, acknowledged: batch.acknowledged)
@@ -65,6 +78,7 @@ extension Member {
     private func answerClaim(
         _ partition: OwnedPartition, _ question: Question, _ answer: StoreAnswer, _ moment: Moment
     ) {
+        if partition.isReclaiming { return answerReclaim(partition, question, answer, moment) }
         guard partition.phase == .claiming else { return }
         switch answer {
         case .claimed(let claim):

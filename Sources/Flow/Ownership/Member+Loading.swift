@@ -6,6 +6,10 @@ extension Member {
     private static let dueLookMilliseconds: Int64 = 1_000
 
     func load(_ keys: [LoadKey], of partition: OwnedPartition, ticket: UInt64, _ moment: Moment) {
+        if partition.isReclaiming {
+            partition.loadsToRepeat.append((keys, ticket))
+            return
+        }
         ask(.load(partition: partition.number, partition.epoch, keys), ticket: ticket, moment)
     }
 
@@ -38,7 +42,8 @@ extension Member {
     }
 
     func lookForDue(_ partition: OwnedPartition, _ moment: Moment) {
-        guard let from = partition.dueFromMilliseconds, moment.realMilliseconds >= partition.nextDueLookMilliseconds,
+        guard !partition.isReclaiming, let from = partition.dueFromMilliseconds,
+            moment.realMilliseconds >= partition.nextDueLookMilliseconds,
             moment.realMilliseconds >= partition.retryAtMilliseconds
         else { return }
         partition.dueFromMilliseconds = nil

@@ -188,6 +188,10 @@ extension Member {
         guard partition.acknowledgedSerial >= acknowledged, acknowledged > 0 else { return }
         counts.storeSetbacks += 1
         notices.append(.storeBehind(partition: partition.number))
+        writeAgain(partition)
+    }
+
+    func writeAgain(_ partition: OwnedPartition) {
         partition.acknowledgedSerial = 0
         partition.isPositionForgotten = true
         shard(of: partition).saveAgain()

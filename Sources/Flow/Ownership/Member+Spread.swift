@@ -12,7 +12,6 @@ extension Member {
     }
 
     func heard(_ alive: [String], _ moment: Moment) {
-        isBeating = false
         members = alive.sorted()
         guard takesPartitions else { return }
         let quota = self.quota

@@ -20,6 +20,10 @@ public final class Member {
     var members: [String] = []
     var nextBeatMilliseconds: Int64 = .min
     var isBeating = false
+    /// The store was told once that this member lives.
+    var hasBeaten = false
+    /// Before, nothing is claimed or handed over for the sake of an even spread.
+    var spreadsFromMilliseconds = Int64.min
     /// From where partitions are tried, so that all have their turn.
     var claimFrom = 0
     /// Before the next beat.
@@ -94,6 +98,7 @@ public final class Member {
             lose(partition)
             return
         }
+        if partition.isReclaiming { return }
         renewIfDue(partition, moment)
         switch partition.phase {
         case .owned:
@@ -117,6 +122,7 @@ public final class Member {
 
     private func nextDue(of partition: OwnedPartition) -> Int64 {
         var due = partition.leasedAtMilliseconds + settings.leaseMilliseconds
+        if partition.isReclaiming { return due }
         switch partition.phase {
         case .free: return isWanted(partition) && partition.isAssigned ? partition.retryAtMilliseconds : .max
         case .claiming: return .max

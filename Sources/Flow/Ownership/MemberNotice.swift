@@ -12,6 +12,8 @@ public enum MemberNotice: Sendable, Equatable {
     case checkpointUnusable(partition: Int32, identifier: [UInt8], CheckpointFault)
     /// The store has forgotten what it had called saved: all that this member has in memory is written again.
     case storeBehind(partition: Int32)
+    /// The store has forgotten whose the partition is, and nobody else has it: it is claimed again, and all of it is written again.
+    case ownershipForgotten(partition: Int32)
     case storeFailed(StoreFailure, partition: Int32?)
 }
 

@@ -66,6 +66,8 @@ final class OwnedPartition {
     var nextBoundMilliseconds: Int64 = 0
 
     var isReleaseUnderWay = false
+    /// The store has forgotten whose it is: it is claimed again, and all that is in memory stays.
+    var isReclaiming = false
 
     // Loading.
     /// What the store could not give: it is asked again, for records wait for it.
@@ -156,7 +158,7 @@ final class OwnedPartition {
         (serial, acknowledgedSerial, isPositionForgotten) = (0, 0, false)
         (nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0)
         (dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, OwnedPartition.duePage, 0)
-        (loadsToRepeat, isReleaseUnderWay) = ([], false)
+        (loadsToRepeat, isReleaseUnderWay, isReclaiming) = ([], false, false)
         dueThroughMilliseconds = 0
     }
 }

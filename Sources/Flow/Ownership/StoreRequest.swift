@@ -4,7 +4,7 @@ import Pacing
 public typealias Epoch = UInt64
 
 /// What a member asks of the store that all members of its group share. Each request is answered exactly once, those about one partition in
-/// the order in which they were made.
+/// the order in which they were made. Whatever carries an epoch may be answered with `lost` or `forgotten`, everything with `failed`.
 public enum StoreRequest: Sendable {
     /// Says that this member lives, and asks who else does. Answer: `alive`.
     case beat
@@ -12,19 +12,19 @@ public enum StoreRequest: Sendable {
     case leave
     /// Takes a partition that nobody holds. Answer: `claimed`, `held`.
     case claim(partition: Int32)
-    /// Answer: `renewed`, `lost`; `behind`, the lease being renewed all the same.
+    /// Answer: `renewed`; `behind`, the lease being renewed all the same.
     ///
     /// `acknowledged` is the serial of the newest batch of which the store has said in this epoch that it is saved, 0 for none.
     case renew(partition: Int32, Epoch, acknowledged: UInt64 = 0)
-    /// Lets go of a partition, all of it having been saved. Answer: `released`, `lost`, `behind`.
+    /// Lets go of a partition, all of it having been saved. Answer: `released`, `behind`.
     case release(partition: Int32, Epoch, acknowledged: UInt64 = 0)
-    /// What is kept of activities that are not in memory. Answer: `loaded`, `lost`.
+    /// What is kept of activities that are not in memory. Answer: `loaded`.
     case load(partition: Int32, Epoch, [LoadKey])
     /// What is kept of the activities whose time comes from `fromMilliseconds` through `throughMilliseconds`, both included, the earliest
-    /// first, at most `limit` of them. Answer: `loaded`, `lost`.
+    /// first, at most `limit` of them. Answer: `loaded`.
     case loadDue(partition: Int32, Epoch, fromMilliseconds: Int64, throughMilliseconds: Int64, limit: Int)
     /// Writes checkpoints and how far the partition is settled, all or nothing; nothing where a batch of the same epoch with the same or a
-    /// higher serial was written. Answer: `saved`, `lost`, `behind`.
+    /// higher serial was written. Answer: `saved`, `behind`.
     case save(partition: Int32, Epoch, CheckpointBatch)
 
     public var partition: Int32? {
@@ -51,8 +51,8 @@ public struct LoadKey: Hashable, Sendable {
 }
 
 public enum StoreAnswer: Sendable {
-    /// Names of all members that live, this one included.
-    case alive(members: [String])
+    /// Names of all members that live, this one included; whether the store did not know this one before.
+    case alive(members: [String], isNew: Bool = false)
     case left
     case claimed(Claim)
     /// Another member holds it; its lease ends by itself after so long.
@@ -67,6 +67,9 @@ public enum StoreAnswer: Sendable {
     /// The store has forgotten batches that it called saved, as after a fail-over: it knows none with the serial that was acknowledged. Nothing
     /// was written.
     case behind
+    /// The store has forgotten that it gave the partition to this member, and nobody has it since: it was emptied, or came back with older data.
+    /// Nothing was written.
+    case forgotten
     case failed(StoreFailure)
 }
 

@@ -27,6 +27,9 @@ public enum RunEnding: Equatable, Sendable {
     case drained
     /// Asked to stop; so many updates were still in flight when the time was over.
     case drainDeadlineExceeded(inFlight: Int)
+    /// Asked to stop; the store did not confirm that so many partitions were saved and given back. Their next owners wait for the leases, and
+    /// go on from what was saved before.
+    case notHandedOver(partitions: Int)
     /// The provider refuses the credentials of every app, and nothing is left to wait for.
     case refusedCredentials
 }

@@ -10,6 +10,7 @@ final class MemberNotes {
     private let log: Log
     private let settings: GroupRunSettings
     private var told: Set<String> = []
+    private var warned: Set<String> = []
     private var drainsCutShort = 0
     /// Beyond so many different ones, all are told again.
     private static let mostTold = 1_024
@@ -20,7 +21,11 @@ final class MemberNotes {
         self.settings = settings
     }
 
-    func warn(_ text: String) { log.warning("Redis may lose what it keeps", .hint(text)) }
+    /// Each warning once, however often it is found.
+    func warn(_ text: String) {
+        guard warned.insert(text).inserted else { return }
+        log.warning("Redis may lose what it keeps", .hint(text))
+    }
 
     /// The group cannot be joined at the moment.
     func refused(_ fault: StoreFault) {
@@ -83,6 +88,11 @@ final class MemberNotes {
                 "Redis has forgotten checkpoints that it had called saved, as after a fail-over; they are written again",
                 .partition(Int(partition)),
                 .hint("appendfsync always and min-replicas-to-write 1 make that rarer"))
+        case .ownershipForgotten(let partition):
+            log.error(
+                "Redis has forgotten who owns a partition, as when it was emptied or came back with older data; what is in memory is written again",
+                .partition(Int(partition)),
+                .hint("see how Redis keeps its data: appendonly, FLUSHALL, replicas that lag"))
         case .storeFailed:
             guard let fault, isNew(fault.description) else { return }
             log.error("Redis does not do what it is asked", .hint(fault.description))

@@ -28,6 +28,8 @@ public final class MemberRunner {
     private var group = GroupState.unchecked
     private var nextCheckMilliseconds: Int64 = 0
     private var drainDeadlineMilliseconds: Int64?
+    /// Partitions that are to be given back in the end.
+    private var partitionsToRelease = 0
     private var permitChanges = -1
     /// Why the group cannot be joined yet, or this member does not fit it any more.
     private var standing: StoreFault?
@@ -46,6 +48,8 @@ public final class MemberRunner {
     /// After what is under way has been waited for, to write what is left and let go.
     private static let handOverMilliseconds: Int64 = 2_000
     private static let recheckMilliseconds: Int64 = 1_000
+    /// How often is looked, while all is well, whether the group is still as it was found: producers may write to more streams.
+    private static let lookAgainMilliseconds: Int64 = 60_000
 
     /// - Throws: a setting that is wrong, or a system call that failed.
     public init(
@@ -119,6 +123,7 @@ public final class MemberRunner {
             for warning in warnings { notes.warn(warning) }
             standing = nil
             group = .joined
+            nextCheckMilliseconds = engine.clock.moment.realMilliseconds
         // Whoever leaves closes the connection that the answer was to come over.
         case .refused where drainDeadlineMilliseconds != nil: break
         case .refused(let fault):
@@ -131,15 +136,18 @@ public final class MemberRunner {
     }
 
     private func checkAgainIfDue() {
-        guard isCheckDue, store.fault == nil, drainDeadlineMilliseconds == nil,
-            engine.clock.moment.realMilliseconds >= nextCheckMilliseconds
+        let now = engine.clock.moment.realMilliseconds
+        guard store.fault == nil, drainDeadlineMilliseconds == nil, now >= nextCheckMilliseconds,
+            isCheckDue || standing != nil || now >= nextCheckMilliseconds + MemberRunner.lookAgainMilliseconds
         else { return }
         isCheckDue = false
-        nextCheckMilliseconds = engine.clock.moment.realMilliseconds + MemberRunner.recheckMilliseconds
+        nextCheckMilliseconds = now + MemberRunner.recheckMilliseconds
         store.check { [weak self] check in
             guard let self else { return }
             switch check {
-            case .passed: standing = nil
+            case .passed(let warnings):
+                for warning in warnings { notes.warn(warning) }
+                standing = nil
             case .refused(let fault):
                 isCheckDue = true
                 if fault.failure != .unavailable {
@@ -169,7 +177,7 @@ public final class MemberRunner {
         for notice in member.notices {
             notes.note(notice, store.fault)
             switch notice {
-            case .lost, .lapsed: isCheckDue = true
+            case .lost, .lapsed, .ownershipForgotten: isCheckDue = true
             default: break
             }
         }
@@ -300,12 +308,17 @@ public final class MemberRunner {
         engine.log.info(
             "stopping: reading ends, what is urgent and due still leaves, all else is left to the next owner",
             .field("inFlight", engine.lane.inFlightCount), .field("partitions", member.ownedPartitions.count))
+        partitionsToRelease = member.counts.partitionsReleased + member.ownedPartitions.count
         member.stop(at: engine.clock.moment)
     }
 
     private var ending: RunEnding? {
         guard let deadline = drainDeadlineMilliseconds else { return nil }
-        if member.isStopped || group != .joined { return .drained }
+        if group != .joined { return .drained }
+        if member.isStopped {
+            let left = partitionsToRelease - member.counts.partitionsReleased
+            return left > 0 ? .notHandedOver(partitions: left) : .drained
+        }
         guard engine.clock.moment.realMilliseconds >= deadline else { return nil }
         return .drainDeadlineExceeded(inFlight: engine.lane.inFlightCount)
     }

@@ -37,8 +37,8 @@ public final class MemoryStore: Store {
         switch request {
         case .beat:
             ground.members = ground.members.filter { $0.value > now }
-            ground.members[group.member] = now + group.leaseMilliseconds
-            return .alive(members: ground.members.keys.sorted())
+            let before = ground.members.updateValue(now + group.leaseMilliseconds, forKey: group.member)
+            return .alive(members: ground.members.keys.sorted(), isNew: before == nil)
         case .leave:
             ground.members[group.member] = nil
             return .left
@@ -92,7 +92,7 @@ public final class MemoryStore: Store {
         _ partition: Int32, _ epoch: Epoch, now: Int64, _ body: (inout MemoryPartition) -> StoreAnswer
     ) -> StoreAnswer {
         guard ground.partitions[partition]?.isOwned(by: group.member, epoch: epoch, now: now) == true else {
-            return .lost
+            return ground.partitions[partition]?.epoch ?? 0 < epoch ? .forgotten : .lost
         }
         // In place: a copy that is changed would copy the table of all checkpoints. It is there, for it has an owner.
         return body(&ground.partitions[partition]!)

@@ -11,14 +11,17 @@ extension RedisStore {
     }
 
     private func answer(to request: StoreRequest, _ reply: RedisReply) -> Result<StoreAnswer, StoreFault> {
-        // Every script of an owner says so when it is none or the store is behind, and none of them gives these for anything else.
+        // Every script of an owner says so when it is none, or Redis is behind or has forgotten it, and none of them gives these for anything else.
         if reply.kind == .integer, request.epoch != nil {
             if reply.integer == 0 { return .success(.lost) }
             if reply.integer == -1 { return .success(.behind) }
+            if reply.integer == -2 { return .success(.forgotten) }
         }
         switch request {
         case .beat where reply.kind == .array:
-            return .success(.alive(members: reply.map { $0.text ?? "" }.sorted()))
+            return .success(
+                .alive(
+                    members: reply.dropFirst().map { $0.text ?? "" }.sorted(), isNew: reply[0]?.integer == 1))
         case .leave where reply.kind == .integer:
             return .success(.left)
         case .claim(let partition) where reply.kind == .array:

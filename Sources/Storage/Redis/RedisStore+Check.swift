@@ -36,10 +36,38 @@ private final class StoreChecking {
         let keys = store.call.keys(of: 0)
         run(.rights, keys.probes, keys.slot, "to try each command that Waypulse uses") { check, reply in
             guard let command = reply[0]?.text, let error = reply[1]?.text else {
-                check.askMembers()
+                check.askReading()
                 return
             }
             check.refuse(StoreFault(refusal: error, to: "the command \(command) in a script", place: check.store.place))
+        }
+    }
+
+    /// Tries what reading takes, changing nothing: whoever may not read would keep partitions from members who may.
+    private func askReading() {
+        let probes = group.topics.flatMap { topic -> [(stream: String, words: [String])] in
+            let stream = PartitionKeys.stream(topic, 0)
+            return [
+                (stream, ["XINFO", "GROUPS", stream]), (stream, ["XREAD", "COUNT", "1", "STREAMS", stream, "$"]),
+                (stream, ["XRANGE", stream, "-", "+", "COUNT", "1"]),
+                // A group of a name that nobody would give: that there is none is told only to who may ask.
+                (stream, ["XGROUP", "SETID", stream, "\(group.name):none", "0"]),
+            ]
+        }
+        var open = probes.count
+        var failed: StoreFault?
+        for (stream, words) in probes {
+            var command = RedisCommand(words[0])
+            for argument in words.dropFirst() { command.append(argument) }
+            store.client.send(command, slot: HashSlot(of: stream)) { [self] outcome in
+                if case .refused(let refusal) = outcome, refusal.code == "NOPERM" {
+                    let asked = words.joined(separator: " ")
+                    failed = failed ?? StoreFault(refusal: "\(refusal)", to: asked, place: store.place)
+                }
+                open -= 1
+                guard open == 0 else { return }
+                if let failed { refuse(failed) } else { askMembers() }
+            }
         }
     }
 
@@ -64,13 +92,15 @@ private final class StoreChecking {
 
     private func otherShape(partitions: String, topics: String) -> StoreFault {
         let name = group.name
+        let anew =
+            "begin anew: stop all members and remove the group with its checkpoints: redis-cli --scan --pattern '\(name):*' | xargs redis-cli unlink"
         let remedy =
             partitions == "\(group.partitions)"
-            ? "Give all members the same source.redis.topics; to change them, stop all members first."
-            : """
-            Set source.redis.partitions to \(partitions), or give this one another group (source.redis.group). To begin anew, stop all members \
-            and remove the group with its checkpoints: redis-cli --scan --pattern '\(name):*' | xargs redis-cli unlink.
+            ? """
+            Give all members the same source.redis.topics in that order; a topic is added behind the others, with all members stopped. To drop one \
+            or change their order, give this member another group (source.redis.group), or \(anew).
             """
+            : "Set source.redis.partitions to \(partitions), or give this member another group (source.redis.group), or \(anew)."
         return StoreFault(
             .misconfigured,
             """

@@ -80,6 +80,10 @@ enum RunCommand: Command {
         guard let group = try GroupRunSettings(configuration) else {
             preconditionFailure("source.redis.url is set and gives no group")
         }
+        OpenFiles.provide(
+            partitions: group.member.partitions,
+            connections: settings.workers * settings.pools.count * settings.delivery.connectionsPerPool,
+            surroundings.log)
         let runner = try MemberRunner(
             settings: settings, group: group, registry: surroundings.registry, log: surroundings.log,
             stop: surroundings.stop)
@@ -117,6 +121,13 @@ enum RunCommand: Command {
             return .success
         case .drainDeadlineExceeded(let inFlight):
             log.error("stopped with updates in flight", .field("inFlight", inFlight), .hint("raise drainTimeout"))
+            return .drainDeadlineExceeded
+        case .notHandedOver(let partitions):
+            log.error(
+                "stopped, and not all was handed over", .field("partitions", partitions),
+                .hint(
+                    "see whether Redis answers; nothing is lost: their next owners go on from what was saved, once the leases have ended"
+                ))
             return .drainDeadlineExceeded
         case .refusedCredentials:
             log.error("the provider refuses the credentials", .hint("check teamId, keyId, keyFile and environment"))

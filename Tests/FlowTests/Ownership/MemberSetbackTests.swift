@@ -98,4 +98,77 @@ struct MemberSetbackTests {
         #expect(position(bench) == 1_500)
         #expect(bench.store.partitions[0]?.checkpoints.count == 1_500)
     }
+
+    @Test("One that was emptied is given back all that is in memory, and whoever owned what goes on owning it")
+    func emptied() {
+        let bench = GroupBench(partitions: 4)
+        let seats = ["a", "b"].map { bench.join($0) }
+        bench.pass(3_000)
+        let owned = seats.map { bench.owned(by: $0) }
+        #expect(owned.map(\.count) == [2, 2])
+        let rides = ["zero", "one", "two", "three"]
+        for (number, ride) in rides.enumerated() { bench.begin(ride, partition: Int32(number)) }
+        bench.pass(1_000)
+        for (number, ride) in rides.enumerated() { bench.status(ride, "near", partition: Int32(number)) }
+        bench.pass(1_000)
+        bench.store.partitions = [:]
+        bench.store.members = [:]
+        bench.pass(2_000)
+        #expect(seats.map { bench.owned(by: $0) } == owned)
+        #expect(seats.allSatisfy { $0.member.counts.storeSetbacks == 2 && $0.member.counts.partitionsLost == 0 })
+        #expect(
+            bench.store.partitions.values.allSatisfy {
+                $0.checkpoints.count == 1 && $0.positions.map { $0?.offset } == [2]
+            })
+        for (number, ride) in rides.enumerated() { bench.status(ride, "there", partition: Int32(number)) }
+        bench.pass(30_000)
+        #expect(rides.allSatisfy { bench.statuses(of: $0) == ["near", "there"] })
+        let numbers = rides.map { ride in
+            bench.pushes.filter { $0.update.activityIdentifier == ride }.map(\.update.sequence)
+        }
+        #expect(numbers.allSatisfy { $0 == $0.sorted() && Set($0).count == $0.count })
+    }
+
+    @Test("One that was emptied while a partition is handed over is told all of it first")
+    func emptiedAtTheEnd() {
+        let bench = GroupBench()
+        let first = bench.join("a")
+        bench.pass(1_000)
+        bench.begin("ride")
+        bench.status("ride", "near")
+        bench.pass(1_000)
+        bench.store.fault = { request in
+            guard case .release = request else { return nil }
+            bench.store.partitions = [:]
+            bench.store.fault = { _ in nil }
+            return nil
+        }
+        first.member.stop(at: bench.moment)
+        bench.pass(2_000)
+        #expect(first.member.isStopped)
+        #expect(first.member.counts.partitionsLost == 0)
+        bench.remove(first)
+        bench.join("b")
+        bench.pass(1_000)
+        bench.status("ride", "near")
+        bench.pass(10_000)
+        #expect(bench.statuses(of: "ride") == ["near"])
+    }
+
+    @Test("Where another has claimed a partition that was forgotten, it is that one's")
+    func taken() {
+        let bench = GroupBench()
+        let first = bench.join("a")
+        bench.pass(1_000)
+        first.isHeard = false
+        bench.store.partitions = [:]
+        bench.store.members = [:]
+        let second = bench.join("b")
+        bench.pass(1_000)
+        #expect(bench.owned(by: second) == [0])
+        first.isHeard = true
+        bench.pass(300)
+        #expect(bench.owned(by: first).isEmpty || bench.owned(by: second).isEmpty)
+        #expect(first.member.counts.partitionsLost == 1)
+    }
 }

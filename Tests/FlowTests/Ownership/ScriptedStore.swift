@@ -35,8 +35,8 @@ final class ScriptedStore {
         if let failure = fault(request) { return .failed(failure) }
         switch request {
         case .beat:
-            members[member] = now + leaseMilliseconds
-            return .alive(members: members.filter { $0.value > now }.keys.shuffled())
+            let before = members.updateValue(now + leaseMilliseconds, forKey: member)
+            return .alive(members: members.filter { $0.value > now }.keys.shuffled(), isNew: before == nil)
         case .leave:
             members[member] = nil
             return .left
@@ -93,7 +93,7 @@ final class ScriptedStore {
         _ number: Int32, _ epoch: Epoch, _ member: String, _ now: Int64, _ body: (inout Partition) -> Void
     ) -> StoreAnswer? {
         guard var partition = partitions[number], partition.epoch == epoch, partition.owner == member else {
-            return .lost
+            return (partitions[number]?.epoch ?? 0) < epoch ? .forgotten : .lost
         }
         body(&partition)
         partition.aliveMilliseconds = now

@@ -11,8 +11,39 @@ struct StoreCheckTests {
         let bench = try RedisBench(topics: ["rides", "orders"], server: RedisServer(["--appendonly", "yes"]))
         #expect(bench.check("a").warnings == [])
         #expect(bench.check("a").warnings == [])
+    }
+
+    @Test("topics in another order are refused: what was applied of one would count for the other")
+    func otherOrder() throws {
+        let bench = try RedisBench(topics: ["rides", "orders"])
+        #expect(bench.check("a").fault == nil)
         let other = try RedisBench(topics: ["orders", "rides"], server: bench.server)
-        #expect(other.check("b").warnings == [])
+        let fault = try #require(other.check("b").fault)
+        #expect(fault.failure == .misconfigured)
+        #expect(fault.description.contains("of the topics rides orders, and this member is set to 8 of orders rides"))
+        let front = try RedisBench(topics: ["first", "rides", "orders"], server: bench.server)
+        #expect(front.check("b").fault?.failure == .misconfigured)
+        let fewer = try RedisBench(topics: ["rides"], server: bench.server)
+        #expect(fewer.check("b").fault?.failure == .misconfigured)
+    }
+
+    @Test(
+        "who may not read its topics is refused before it takes a partition from one who may",
+        arguments: ["xread", "xinfo", "xrange", "xgroup"])
+    func mayNotRead(command: String) throws {
+        let bench = try RedisBench()
+        try bench.server.call("XADD", "rides:{0}", "*", "event", "{}")
+        try bench.server.call(
+            "ACL", "SETUSER", "default", "reset", "on", "nopass", "~g:*", "~rides:*", "+@read", "+@write",
+            "+@scripting",
+            "+@connection", "-@dangerous", "+time", "+info", "+acl")
+        #expect(bench.check("a").fault == nil)
+        try bench.server.call("ACL", "SETUSER", "default", "-\(command)")
+        let fault = try #require(bench.check("a").fault)
+        #expect(fault.failure == .misconfigured)
+        #expect(fault.description.lowercased().contains(command))
+        try bench.server.call("ACL", "SETUSER", "default", "+\(command)", "resetkeys", "~g:*")
+        #expect(bench.check("a").fault?.failure == .misconfigured)
     }
 
     @Test("another number of partitions than the group has is refused, whoever lives")
@@ -27,7 +58,7 @@ struct StoreCheckTests {
         #expect(fault.description.contains("Set source.redis.partitions to 8"))
     }
 
-    @Test("other topics are refused while others live, and taken when nobody does")
+    @Test("a topic more is refused while others live, and taken when nobody does")
     func otherTopics() throws {
         let bench = try RedisBench()
         #expect(bench.check("a").fault == nil)
@@ -36,7 +67,7 @@ struct StoreCheckTests {
         #expect(other.check("b").fault?.description.contains("the same source.redis.topics") == true)
         _ = try bench.ask("a", .leave)
         #expect(other.check("b").fault == nil)
-        #expect(try bench.server.call("HGET", "g:shape", "topics") == .text("orders rides"))
+        #expect(try bench.server.call("HGET", "g:shape", "topics") == .text("rides orders"))
     }
 
     @Test(

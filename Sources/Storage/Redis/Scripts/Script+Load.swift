@@ -7,7 +7,8 @@ extension Script {
     static let load = Script(
         "load", ownership,
         """
-        if not owns() then return 0 end
+        local standing = standing()
+        if standing ~= 1 then return standing end
         local found, seen, last = {}, {}, 4 + ARGV[4]
         for at = 5, last, 1000 do
           for i, value in ipairs(redis.call('MGET', unpack(ARGV, at, math.min(at + 999, last)))) do found[at + i - 5] = value end
@@ -41,7 +42,8 @@ extension Script {
     static let loadDue = Script(
         "loadDue", ownership,
         """
-        if not owns() then return 0 end
+        local standing = standing()
+        if standing ~= 1 then return standing end
         local found, limit, passed = {}, tonumber(ARGV[6]), 0
         while #found < 3 * limit do
           local due = redis.call('ZRANGEBYSCORE', KEYS[4], ARGV[4], ARGV[5], 'WITHSCORES', 'LIMIT', passed, math.min(limit - #found / 3, 1000))

@@ -1,5 +1,6 @@
 extension Script {
-    /// KEYS: 1 members. ARGV: 1 member, 2 lease in milliseconds. Returns the names of all that live.
+    /// KEYS: 1 members. ARGV: 1 member, 2 lease in milliseconds. Returns 1 if this one was not known, else 0; then the names of all
+    /// that live.
     ///
     /// The removal stands first so that the heartbeat passes when memory is full: members that are thought dead would be robbed.
     static let beat = Script(
@@ -7,8 +8,8 @@ extension Script {
         """
         local time = now()
         redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', time)
-        redis.call('ZADD', KEYS[1], time + ARGV[2], ARGV[1])
-        return redis.call('ZRANGE', KEYS[1], 0, -1)
+        local isNew = redis.call('ZADD', KEYS[1], time + ARGV[2], ARGV[1])
+        return {isNew, unpack(redis.call('ZRANGE', KEYS[1], 0, -1))}
         """)
 
     /// KEYS: 1 members. ARGV: 1 member.
@@ -24,13 +25,16 @@ extension Script {
     /// KEYS: 1 shape. ARGV: 1 partitions, 2 topics, 3 whether other members live, 4 whether it is to be written where it
     /// is new. Returns 1, or the partitions and topics of the others.
     ///
-    /// Topics may change when nobody else lives; another number of partitions would look for each checkpoint in the wrong place.
+    /// Topics may be added behind the others when nobody else lives. Checkpoints tell by its place how far a topic was applied: in another order
+    /// events of one would be taken for such as were applied, of the other. Another number of partitions would look for each checkpoint
+    /// in the wrong place.
     static let shape = Script(
         "shape",
         """
         local kept = redis.call('HMGET', KEYS[1], 'partitions', 'topics')
         if kept[1] == ARGV[1] and kept[2] == ARGV[2] then return 1 end
-        if kept[1] and (kept[1] ~= ARGV[1] or ARGV[3] == '1') then return {kept[1], kept[2] or ''} end
+        local isLonger = kept[2] and string.sub(ARGV[2], 1, #kept[2] + 1) == kept[2] .. ' '
+        if kept[1] and (kept[1] ~= ARGV[1] or ARGV[3] == '1' or not isLonger) then return {kept[1], kept[2] or ''} end
         if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 'partitions', ARGV[1], 'topics', ARGV[2]) end
         return 1
         """)

@@ -35,7 +35,8 @@ extension Script {
     static let renew = Script(
         "renew", time, ownership, memory,
         """
-        if not owns() then return 0 end
+        local standing = standing()
+        if standing ~= 1 then return standing end
         local isBehind = serial() < tonumber(ARGV[3])
         if redis.call('PEXPIRE', KEYS[1], ARGV[4]) == 0 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[4]) end
         redis.call('HSET', KEYS[3], '@alive', string.format('%d', now()))
@@ -47,7 +48,8 @@ extension Script {
     static let release = Script(
         "release", time, ownership, memory,
         """
-        if not owns() then return 0 end
+        local standing = standing()
+        if standing ~= 1 then return standing end
         if serial() < tonumber(ARGV[3]) then return -1 end
         redis.call('DEL', KEYS[1])
         redis.call('HDEL', KEYS[3], '@owner')

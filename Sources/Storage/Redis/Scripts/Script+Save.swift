@@ -16,7 +16,8 @@ extension Script {
     static let save = Script(
         "save", time, ownership, memory,
         """
-        if not owns() then return 0 end
+        local standing = standing()
+        if standing ~= 1 then return standing end
         local newest = serial()
         if tonumber(ARGV[4]) <= newest then return 1 end
         if newest < tonumber(ARGV[3]) then return -1 end

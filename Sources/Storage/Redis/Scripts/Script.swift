@@ -25,15 +25,16 @@ struct Script: Sendable {
         end
         """
 
-    /// KEYS: 1 lease, 2 epoch, 3 cursor. ARGV: 1 epoch, 2 member.
+    /// KEYS: 1 lease, 2 epoch, 3 cursor. ARGV: 1 epoch, 2 member. 1 for the owner, 0 where another has it, −2 where Redis has forgotten that
+    /// this epoch was given.
     ///
     /// Who was given the newest epoch is owner until another takes it: a lease that has lapsed harms nobody while nobody wanted it.
     static let ownership = """
-        local function owns()
-          if redis.call('GET', KEYS[2]) ~= ARGV[1] then return false end
-          local holder = redis.call('GET', KEYS[1])
-          if holder then return holder == ARGV[2] end
-          return redis.call('HGET', KEYS[3], '@owner') == ARGV[2]
+        local function standing()
+          local epoch = redis.call('GET', KEYS[2])
+          if epoch ~= ARGV[1] then return (tonumber(epoch or 0) or math.huge) < tonumber(ARGV[1]) and -2 or 0 end
+          local holder = redis.call('GET', KEYS[1]) or redis.call('HGET', KEYS[3], '@owner')
+          return holder == ARGV[2] and 1 or 0
         end
         """
 
