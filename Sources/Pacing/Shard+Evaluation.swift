@@ -49,7 +49,11 @@ extension Shard {
         let record = record(index)
         record.gateOpensAtMilliseconds = nil
         if state(index).pointee.flags.contains(.waiting) {
-            if record.stored.pointee.numbersLeft == 0 { markUnsaved(index, isAwaited: true) }
+            if record.stored.pointee.numbersLeft == 0,
+                !gates(index, moment).awaitsTurn(isUrgent: record.waitingIsUrgent)
+            {
+                markUnsaved(index, isAwaited: true)
+            }
             advanceWaiting(index, record, moment)
         } else {
             advanceRetry(index, record, moment)
@@ -66,11 +70,15 @@ extension Shard {
 
     func gates(_ index: UInt32, _ moment: Instant) -> Gates {
         #if PLANTED_DEFECTS
-            var gates = Gates(record: record(index), rules: rules(index), moment: moment)
+            var gates = Gates(
+                record: record(index), rules: rules(index), moment: moment,
+                turnMilliseconds: turnMilliseconds(index, moment))
             gates.endOvertakes = settings.plantedDefect == .endOvertakes
             return gates
         #else
-            Gates(record: record(index), rules: rules(index), moment: moment)
+            Gates(
+                record: record(index), rules: rules(index), moment: moment,
+                turnMilliseconds: turnMilliseconds(index, moment))
         #endif
     }
 

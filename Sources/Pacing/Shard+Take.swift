@@ -164,7 +164,6 @@ extension Shard {
         record.sequence += 1
         if settings.keepsCheckpoints { record.stored.pointee.numbersLeft -= 1 }
         record.startNote = .none
-        record.turnAtMilliseconds = .min
         #if PLANTED_DEFECTS
             if settings.plantedDefect == .sequenceReused, superseded != nil { record.sequence -= 1 }
         #endif

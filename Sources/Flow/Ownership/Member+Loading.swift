@@ -37,8 +37,10 @@ extension Member {
         !key.isSubject && key.identifier.withUnsafeBytes { shard.needsLoad($0, isSubject: false) }
     }
 
+    /// Not while the partition catches up: nothing leaves before its end, and most of what is due is loaded with the records.
     func lookForDue(_ partition: OwnedPartition, _ moment: Moment) {
-        guard let from = partition.dueFromMilliseconds, moment.realMilliseconds >= partition.nextDueLookMilliseconds,
+        guard partition.isCaughtUp, let from = partition.dueFromMilliseconds,
+            moment.realMilliseconds >= partition.nextDueLookMilliseconds,
             moment.realMilliseconds >= partition.retryAtMilliseconds
         else { return }
         partition.dueFromMilliseconds = nil

@@ -113,7 +113,7 @@ public final class Member {
         case .free, .claiming: return .max
         case .releasing: return partition.isReleaseUnderWay ? due : min(due, partition.retryAtMilliseconds)
         case .owned:
-            if partition.dueFromMilliseconds != nil {
+            if partition.isCaughtUp, partition.dueFromMilliseconds != nil {
                 due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
             }
             if !partition.loadsToRepeat.isEmpty { due = min(due, partition.retryAtMilliseconds) }
@@ -259,25 +259,27 @@ public final class Member {
     ) -> ApplyFaults {
         guard partitions[Int(partition)].isRead else { return ApplyFaults() }
         let faults = lane.apply(event, partition: partition, source: source, offset: offset, at: moment)
-        note(read: offset, partition: partition, source: source)
+        note(read: offset, partition: partition, source: source, moment)
         return faults
     }
 
     /// A record that the decoder refused.
-    public func countDeadLetter(partition: Int32, source: Int = 0, offset: Int64) {
+    public func countDeadLetter(partition: Int32, source: Int = 0, offset: Int64, at moment: Moment) {
         guard partitions[Int(partition)].isRead else { return }
         lane.countDeadLetter(partition: partition)
-        note(read: offset, partition: partition, source: source)
+        note(read: offset, partition: partition, source: source, moment)
     }
 
-    private func note(read offset: Int64, partition: Int32, source: Int) {
-        if partitions[Int(partition)].note(read: offset, source: source) { lane.noteCaughtUp(partition) }
+    private func note(read offset: Int64, partition: Int32, source: Int, _ moment: Moment) {
+        let partition = partitions[Int(partition)]
+        if partition.note(read: offset, source: source) { caughtUp(partition, moment) }
     }
 
     /// The newest record of the source when the partition was claimed, −1 where there was none. The owner before may have told phones of
     /// all up to there, so nothing leaves before it was applied here as well: a phone would see the past again.
-    public func noteEnd(partition: Int32, source: Int, offset: Int64) {
-        if partitions[Int(partition)].note(endAtClaim: offset, source: source) { lane.noteCaughtUp(partition) }
+    public func noteEnd(partition: Int32, source: Int, offset: Int64, at moment: Moment) {
+        let partition = partitions[Int(partition)]
+        if partition.note(endAtClaim: offset, source: source) { caughtUp(partition, moment) }
     }
 
     // MARK: The end

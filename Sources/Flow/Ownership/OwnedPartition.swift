@@ -51,6 +51,8 @@ final class OwnedPartition {
     var nextRenewalMilliseconds: Int64 = 0
     /// Another try of what failed.
     var retryAtMilliseconds: Int64 = 0
+    /// When the owner before was last heard of, on the real clock; nil where there was none.
+    var silentSinceMilliseconds: Int64?
 
     // Saving: one batch is under way at a time.
     var receipt: CheckpointReceipt?
@@ -76,6 +78,9 @@ final class OwnedPartition {
         self.number = number
         self.sources = Array(repeating: Source(), count: sources)
     }
+
+    /// Whether all was applied that was there at the claim.
+    var isCaughtUp: Bool { sources.allSatisfy(\.isCaughtUp) }
 
     var isRead: Bool { if case .owned = phase { true } else { false } }
 
@@ -113,7 +118,7 @@ final class OwnedPartition {
             end <= sources[source].readOffset ?? -1
         else { return false }
         sources[source].isCaughtUp = true
-        return sources.allSatisfy(\.isCaughtUp)
+        return isCaughtUp
     }
 
     /// - Returns: whether all that was there at the claim has now been read.
@@ -149,7 +154,7 @@ final class OwnedPartition {
         (epoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, nil, nil, [])
         (serial, nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0, 0)
         (dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, OwnedPartition.duePage, 0)
-        (loadsToRepeat, isReleaseUnderWay) = ([], false)
+        (loadsToRepeat, isReleaseUnderWay, silentSinceMilliseconds) = ([], false, nil)
         dueThroughMilliseconds = 0
     }
 }
