@@ -17,12 +17,14 @@ extension Shard {
 
     /// Takes over what the store kept of an activity. What is in memory is newer, and stays.
     ///
+    /// - Returns: whether it was taken.
     /// - Throws: where the bytes are no checkpoint, or one of a newer program.
+    @discardableResult
     public func restore(
         _ identifier: UnsafeRawBufferPointer, from bytes: UnsafeRawBufferPointer, at instant: Instant
-    ) throws(CheckpointFault) {
+    ) throws(CheckpointFault) -> Bool {
         let moment = moment(instant)
-        guard find(identifier) == nil else { return }
+        guard find(identifier) == nil else { return false }
         var reader = try CheckpointReader(sealed: bytes)
         let version = try reader.byte()
         guard version == CheckpointFormat.version else {
@@ -33,7 +35,7 @@ extension Shard {
         }
         if try reader.byte() == CheckpointFormat.earlyToken {
             try restoreEarlyToken(identifier, from: &reader)
-            return
+            return true
         }
         let index = slab.allocate(StoredIdentifier(identifier), StoredRecord(bucket: CadenceBucket(nil)))
         let hash = activities.hash(of: identifier)
@@ -42,6 +44,7 @@ extension Shard {
             let flags = try read(index, from: &reader, moment)
             try reader.finish()
             resume(index, flags, moment)
+            return true
         } catch {
             dropHeld(index)
             unfollow(index)

@@ -133,7 +133,7 @@ private final class CheckpointedFleet {
         next.beginOwning(timestampLeadMilliseconds: 0, at: instant)
         let began = Clock.threadCPU()
         for (identifier, bytes) in newest {
-            try identifier.withUnsafeBytes { identifier in
+            _ = try identifier.withUnsafeBytes { identifier in
                 try bytes.withUnsafeBytes { try next.restore(identifier, from: $0, at: instant) }
             }
         }

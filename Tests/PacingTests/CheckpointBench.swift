@@ -131,7 +131,7 @@ final class CheckpointBench {
     }
 
     func restore(_ identifier: [UInt8], from bytes: [UInt8]) throws(CheckpointFault) {
-        try identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
+        _ = try identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
             try bytes.span.withUnsafeBytes { bytes throws(CheckpointFault) in
                 try shard.restore(identifier, from: bytes, at: instant)
             }

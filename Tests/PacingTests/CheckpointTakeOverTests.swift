@@ -123,8 +123,10 @@ struct CheckpointTakeOverTests {
             let builder = EventBuilder(activity: "ride-\(number)")
             bench.apply(builder.started(0, .updateToken(.of(1)), fields: ["status": "new"]))
             bench.apply(builder.status(0, "near"))
+            bench.apply(builder.status(0, "near"))
         }
         #expect(bench.updates.count == 100)
+        bench.saveAll()
         bench.now += 20_000
         bench.takeOver()
         bench.shard.noteCaughtUp(spreadMilliseconds: 30_000, at: bench.instant)

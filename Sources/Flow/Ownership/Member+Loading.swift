@@ -56,12 +56,12 @@ extension Member {
         let shard = shard(of: partition)
         for checkpoint in checkpoints {
             do throws(CheckpointFault) {
-                try checkpoint.identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
+                let isNew = try checkpoint.identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
                     try checkpoint.bytes.span.withUnsafeBytes { bytes throws(CheckpointFault) in
                         try shard.restore(identifier, from: bytes, at: moment.pacing)
                     }
                 }
-                counts.activitiesLoaded += 1
+                if isNew { counts.activitiesLoaded += 1 }
             } catch {
                 notices.append(
                     .checkpointUnusable(

@@ -88,7 +88,6 @@ extension Member {
     func caughtUp(_ partition: OwnedPartition, _ moment: Moment) {
         let silence = partition.silentSinceMilliseconds.map { moment.realMilliseconds - $0 }
         lane.noteCaughtUp(partition.number, spreadMilliseconds: spread(silenceMilliseconds: silence ?? 0), at: moment)
-        lookForDue(partition, moment)
     }
 
     /// What came due while nothing left leaves within half as long again. Beside it goes what comes due by itself: five thirds of the usual rate,
