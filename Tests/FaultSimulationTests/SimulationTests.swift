@@ -82,7 +82,7 @@ struct SimulationTests {
     #endif
 }
 
-/// A defect, and the promise that it was seen to break first.
+/// A defect, and the promises that it was seen to break first: which one it is moves with the worlds.
 struct PlantedDefectCase: Sendable, CustomStringConvertible {
     let name: String
     let promises: [FaultSimulation.Promise]
@@ -96,11 +96,11 @@ struct PlantedDefectCase: Sendable, CustomStringConvertible {
         PlantedDefectCase(name: "end-overtakes", promises: [.oneInFlight]),
         PlantedDefectCase(name: "timestamp-twice", promises: [.timestampsRise]),
         PlantedDefectCase(name: "superseded-sent", promises: [.supersededIsNotSent]),
-        PlantedDefectCase(name: "pending-end-not-written", promises: [.alertIsTold]),
-        PlantedDefectCase(name: "tombstone-lost", promises: [.storeIsBounded]),
+        PlantedDefectCase(name: "pending-end-not-written", promises: [.alertIsTold, .storeIsBounded]),
+        PlantedDefectCase(name: "tombstone-lost", promises: [.storeIsBounded, .nothingAfterEnd]),
         PlantedDefectCase(name: "bucket-lost", promises: [.cadenceHolds]),
         PlantedDefectCase(name: "dispatch-not-fenced", promises: [.oneOwnerSends]),
-        PlantedDefectCase(name: "commit-ahead-of-settle", promises: [.newestLeaves]),
+        PlantedDefectCase(name: "commit-ahead-of-settle", promises: [.newestLeaves, .nothingAfterEnd]),
         PlantedDefectCase(name: "cursor-before-checkpoint", promises: [.newestLeaves]),
         PlantedDefectCase(name: "bound-not-persisted", promises: [.sequenceRises]),
         PlantedDefectCase(name: "intent-not-written", promises: [.oneCard]),
