@@ -43,8 +43,10 @@ extension Lane {
         permitChanges += 1
     }
 
-    func noteCaughtUp(_ partition: Int32) {
-        standings[shard(of: partition)].isCatchingUp = false
+    func noteCaughtUp(_ partition: Int32, spreadMilliseconds: Int64, at moment: Moment) {
+        let index = shard(of: partition)
+        standings[index].isCatchingUp = false
+        shards[index].noteCaughtUp(spreadMilliseconds: spreadMilliseconds, at: moment.pacing)
         hasNews = true
         hasUrgentNews = true
     }

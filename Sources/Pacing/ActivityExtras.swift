@@ -16,14 +16,11 @@ final class ActivityExtras {
     var motion: Motion?
     /// The largest offsets applied of all sources but the first.
     var otherOffsets: [Int64] = []
-    /// Routine updates leave no sooner: taken over among many, this one has its turn then. `Int64.min` for none.
-    var turnAtMilliseconds = Int64.min
     @exclusivity(unchecked) var pending: PendingUpdate?
 
     var isEmpty: Bool {
         life == 0 && relevanceScore == nil && attributes == nil && attributesType == nil && setFields.isEmpty
             && knownTargets.isEmpty && renewal == nil && motion == nil && pending == nil && otherOffsets.isEmpty
-            && turnAtMilliseconds == .min
     }
 }
 

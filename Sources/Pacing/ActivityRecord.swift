@@ -44,12 +44,6 @@ struct ActivityRecord {
 
     // This life.
 
-    /// Of routine updates, after a take-over; `Int64.min` where they need not wait.
-    var turnAtMilliseconds: Int64 {
-        get { stored.pointee.extras?.turnAtMilliseconds ?? .min }
-        nonmutating set { if newValue != .min || stored.pointee.extras != nil { extras.turnAtMilliseconds = newValue } }
-    }
-
     /// How many came before.
     var life: UInt32 {
         get { stored.pointee.extras?.life ?? 0 }

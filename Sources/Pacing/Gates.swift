@@ -19,6 +19,8 @@ struct Gates {
     /// Live as long as the shard, and so longer than its gates are looked at.
     unowned(unsafe) let rules: PacingRules
     let moment: Instant
+    /// Of routine updates, after a take-over.
+    let turnMilliseconds: Int64
     #if PLANTED_DEFECTS
         var endOvertakes = false
     #endif
@@ -37,9 +39,11 @@ struct Gates {
             case .lapsed: break
             }
         }
-        guard !awaitsStore else { return .shut }
+        let turn = turn(isUrgent: isUrgent)
+        // Numbers are asked for when the turn has come: until then the store has enough to do.
+        guard turn < .max, !awaitsStore || turn > moment.nowMilliseconds else { return .shut }
         guard record.target != nil || record.flight?.update.kind == .start else { return .shut }
-        if !record.isEnding { opens = max(opens, isUrgent ? urgentOpens : routineOpens) }
+        if !record.isEnding { opens = max(opens, isUrgent ? urgentOpens : max(routineOpens, turn)) }
         return opens <= moment.nowMilliseconds ? .open : .at(milliseconds: opens)
     }
 
@@ -48,6 +52,10 @@ struct Gates {
         if record.startNote == .wanted { return .shut }
         return timestampOpens <= moment.nowMilliseconds ? .open : .at(milliseconds: timestampOpens)
     }
+
+    func awaitsTurn(isUrgent: Bool) -> Bool { turn(isUrgent: isUrgent) > moment.nowMilliseconds }
+
+    private func turn(isUrgent: Bool) -> Int64 { isUrgent || record.isEnding ? .min : turnMilliseconds }
 
     /// No number is promised any more, or a start is being noted.
     private var awaitsStore: Bool { record.stored.pointee.numbersLeft == 0 || record.startNote == .wanted }
@@ -76,14 +84,13 @@ struct Gates {
 
     private var routineOpens: Int64 {
         record.bucket.refill(nowMilliseconds: moment.nowMilliseconds)
-        var opens = max(
-            record.bucket.reaches(1, nowMilliseconds: moment.nowMilliseconds), record.turnAtMilliseconds)
+        var opens = record.bucket.reaches(1, nowMilliseconds: moment.nowMilliseconds)
         if let lastSent, let limits = record.bucket.limits {
             // So long after the last send the phone is about to call the activity stale: an empty bucket no longer holds.
             let lenient = max(
                 lastSent + rules.refreshAfterMilliseconds,
                 record.bucket.reaches(-limits.burst + 1, nowMilliseconds: moment.nowMilliseconds))
-            opens = max(min(opens, lenient), record.turnAtMilliseconds)
+            opens = min(opens, lenient)
         }
         guard let lastSent else { return opens }
         return max(opens, lastSent + rules.settings.minIntervalMilliseconds)

@@ -1,38 +1,6 @@
 import Telemetry
 
-/// How a partition is taken over.
-struct TakeOver {
-    /// Routine updates of what is taken over leave in turn within so long, so that what came due while nobody owned the partition does not
-    /// leave at once.
-    var spreadMilliseconds: Int64 = 0
-    var beganAtMilliseconds: Int64 = .min
-    /// No push of the owner before carries a later timestamp.
-    var timestampFloorSeconds = Int64.min
-    /// The owner before may have been gone all of a sudden: positions inside the deadband, and pushes, may have come after what it saved.
-    var mayLackNewest = false
-    /// Offsets above these say nothing, by source: the log was cut back to there.
-    var offsetCeilings: [Int64] = []
-}
-
 extension Shard {
-    /// The shard becomes that of a partition which another one had.
-    ///
-    /// - Parameters:
-    ///   - spreadMilliseconds: within so long routine updates of what is restored get their turn.
-    ///   - timestampLeadMilliseconds: the owner before may have stamped pushes so far ahead of the wall clock of now.
-    public func beginOwning(
-        spreadMilliseconds: Int64, timestampLeadMilliseconds: Int64, offsetCeilings: [Int64] = [], at instant: Instant
-    ) {
-        let moment = moment(instant)
-        takeOver = TakeOver(
-            spreadMilliseconds: spreadMilliseconds, beganAtMilliseconds: moment.nowMilliseconds,
-            timestampFloorSeconds: (moment.wallMilliseconds + timestampLeadMilliseconds) / 1_000,
-            mayLackNewest: true,
-            offsetCeilings: offsetCeilings)
-        // Above what any owner before can have counted to, as long as clocks are right within a minute.
-        nextStartOrder = max(nextStartOrder, moment.nowMilliseconds * TakeOver.startsAMillisecond)
-    }
-
     /// Whether something may be kept of this id that has to be restored before an event for it is applied.
     public func needsLoad(_ identifier: UnsafeRawBufferPointer, isSubject: Bool) -> Bool {
         if isSubject { return !subjects.isComplete(identifier) }
@@ -49,12 +17,14 @@ extension Shard {
 
     /// Takes over what the store kept of an activity. What is in memory is newer, and stays.
     ///
+    /// - Returns: whether it was taken.
     /// - Throws: where the bytes are no checkpoint, or one of a newer program.
+    @discardableResult
     public func restore(
         _ identifier: UnsafeRawBufferPointer, from bytes: UnsafeRawBufferPointer, at instant: Instant
-    ) throws(CheckpointFault) {
+    ) throws(CheckpointFault) -> Bool {
         let moment = moment(instant)
-        guard find(identifier) == nil else { return }
+        guard find(identifier) == nil else { return false }
         var reader = try CheckpointReader(sealed: bytes)
         let version = try reader.byte()
         guard version == CheckpointFormat.version else {
@@ -65,7 +35,7 @@ extension Shard {
         }
         if try reader.byte() == CheckpointFormat.earlyToken {
             try restoreEarlyToken(identifier, from: &reader)
-            return
+            return true
         }
         let index = slab.allocate(StoredIdentifier(identifier), StoredRecord(bucket: CadenceBucket(nil)))
         let hash = activities.hash(of: identifier)
@@ -74,6 +44,7 @@ extension Shard {
             let flags = try read(index, from: &reader, moment)
             try reader.finish()
             resume(index, flags, moment)
+            return true
         } catch {
             dropHeld(index)
             unfollow(index)
@@ -178,6 +149,7 @@ extension Shard {
         let record = record(index)
         let settings = rules(index).settings
         state.pointee.flags.insert(.mustJudge)
+        if flags.contains(.exact) { saveNextEvent(index) }
         if flags.contains(.hasEventSinceSend) { state.pointee.flags.insert(.hasEventSinceSend) }
         if flags.contains(.ended) { state.pointee.flags.insert(.ended) }
         let threshold = record.waitingThresholdMeters
@@ -199,15 +171,6 @@ extension Shard {
             state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
         }
         if takeOver.mayLackNewest, !flags.contains(.exact) { forgetSuppressedPosition(index, record) }
-        if takeOver.spreadMilliseconds > 0 {
-            // A refresh that is due by itself meanwhile keeps its time: held back, those would pile up at the end of the spread.
-            let (quietUntil, began) = (state.pointee.quietUntilMilliseconds, takeOver.beganAtMilliseconds)
-            var spread = takeOver.spreadMilliseconds
-            if quietUntil > began { spread = min(spread, quietUntil - began) }
-            let place = withIdentifier(ofIndex: index) { UInt64(activities.hash(of: $0)) } % UInt64(spread)
-            let turn = began + Int64(place)
-            if turn > moment.nowMilliseconds { record.turnAtMilliseconds = turn }
-        }
         if flags.contains(.ended), !record.isEnding {
             giveBack(index, record)
             rearm(index, moment)
@@ -254,11 +217,4 @@ extension Shard {
     private func ceiling(_ offset: Int64, source: Int) -> Int64 {
         source < takeOver.offsetCeilings.count ? min(offset, takeOver.offsetCeilings[source]) : offset
     }
-}
-
-extension TakeOver {
-    /// Starts get numbers from the clock, so many a millisecond: a new owner goes on above the one before.
-    static let startsAMillisecond: Int64 = 32
-    /// So many pushes of an activity may have left since its checkpoint: one that was answered and one on its way, as a rule.
-    static let unsavedStamps: Int64 = 3
 }

@@ -85,7 +85,7 @@ extension Shard {
         unsavedEarlyTokens.formUnion(earlyTokens.identifiers)
     }
 
-    private func take(
+    func take(
         _ index: UInt32, isLast: Bool, isEviction: Bool, _ writer: inout CheckpointWriter,
         _ entries: inout [CheckpointBatch.Entry], _ receipt: inout CheckpointReceipt, _ moment: Instant
     ) {
@@ -133,7 +133,7 @@ extension Shard {
         // What was promised before is taken back: should it stay after all, or begin a new life, it asks for numbers again.
         if isEviction || isOver {
             record.stored.pointee.numbersLeft = 0
-            state.pointee.flags.insert(.mustJudge)
+            saveNextEvent(index)
         }
         record.noteSaved(
             through: state.pointee.lastOffset, others: record.stored.pointee.extras?.otherOffsets ?? [])
@@ -147,14 +147,7 @@ extension Shard {
             if let former = entry.formerSubject, formerSubjects[entry.index] == former {
                 formerSubjects[entry.index] = nil
             }
-            if let evictedThrough = entry.evictedThrough {
-                if leaving.remove(entry.index) != nil, isIdle(entry.index), !record[.isUnsaved],
-                    evictedThrough == offsetsApplied(entry.index)
-                {
-                    evict(entry.index)
-                }
-                continue
-            }
+            if entry.isEviction { continue }
             // Whoever asked for more numbers now would be told that there are none, and ask again.
             if receipt.isLast { continue }
             record.stored.pointee.numbersLeft = UInt8(
@@ -167,63 +160,23 @@ extension Shard {
             if entry.isStartNoted, record.startNote == .wanted { record.startNote = .noted }
             advanceGates(entry.index, moment)
         }
-        leaving.removeAll()
+        let departing = receipt.entries.filter(\.isEviction)
+        guard !departing.isEmpty else { return }
+        departures.append(
+            Departure(
+                entries: departing, leavesAtMilliseconds: moment.nowMilliseconds + Departure.waitMilliseconds))
     }
 
     /// The checkpoints are not saved, or nobody knows: they are to be taken again.
     public func notSaved(_ receipt: CheckpointReceipt) {
-        leaving.removeAll()
-        for entry in receipt.entries where isSame(entry) && !entry.isEviction { markUnsaved(entry.index) }
+        for entry in receipt.entries where isSame(entry) {
+            if entry.isEviction { leaving.remove(entry.index) } else { markUnsaved(entry.index) }
+        }
         for identifier in receipt.earlyTokens { unsavedEarlyTokens.insert(identifier) }
         awaitsStore = hasUnsaved
     }
 
-    private func isSame(_ entry: CheckpointReceipt.Entry) -> Bool {
+    func isSame(_ entry: CheckpointReceipt.Entry) -> Bool {
         slab.isInUse(entry.index) && state(entry.index).pointee.startOrder == entry.startOrder
-    }
-
-    // MARK: Eviction
-
-    /// Takes checkpoints of up to `limit` settled activities whose newest position and send lie before that time. Once these are saved,
-    /// and nothing has happened to them meanwhile, they leave memory.
-    ///
-    /// - Returns: nothing where none was found in one round over all activities.
-    public func takeIdle(
-        limit: Int, quietSinceMilliseconds: Int64, at instant: Instant
-    ) -> (bytes: [UInt8], entries: [CheckpointBatch.Entry], receipt: CheckpointReceipt) {
-        let moment = moment(instant)
-        var writer = CheckpointWriter()
-        var entries: [CheckpointBatch.Entry] = []
-        var receipt = CheckpointReceipt()
-        for _ in 0..<slab.bound where entries.count < limit {
-            evictionHand = evictionHand + 1 < slab.bound ? evictionHand + 1 : 0
-            let index = evictionHand
-            guard slab.isInUse(index), isIdle(index), !record(index)[.isUnsaved] else { continue }
-            let newest = max(
-                state(index).pointee.latestTimestampMilliseconds, record(index).lastSentAtMilliseconds ?? .min)
-            guard newest < quietSinceMilliseconds else { continue }
-            take(index, isLast: false, isEviction: true, &writer, &entries, &receipt, moment)
-            leaving.insert(index)
-        }
-        return (writer.bytes, entries, receipt)
-    }
-
-    /// Nothing waits, is under way or held; and it follows no subject, whose events would not find it.
-    private func isIdle(_ index: UInt32) -> Bool {
-        let record = record(index)
-        return state(index).pointee.flags.isDisjoint(with: [.waiting, .hasHeld, .ready]) && record.flight == nil
-            && record.subject == nil && record.quiet.isEmpty
-    }
-
-    /// By source, the first one first.
-    private func offsetsApplied(_ index: UInt32) -> [Int64] {
-        [state(index).pointee.lastOffset] + (record(index).stored.pointee.extras?.otherOffsets ?? [])
-    }
-
-    private func evict(_ index: UInt32) {
-        withIdentifier(ofIndex: index) { subjects.noteIncomplete($0) }
-        wheel.disarm(index, slab.states)
-        forget(index)
-        evictions += 1
     }
 }

@@ -32,9 +32,11 @@ extension Shard {
                     follow(index, flight, earlier)
                     follow(index, flight, newest)
                 }
-                let isNews = earlier != nil || newest != nil
-                if isNews || !isExactlySaved(record) { state.pointee.flags.remove(.mustJudge) }
-                if isNews, isExactlySaved(record) { markUnsaved(index) }
+                if earlier != nil || newest != nil, record.stored.pointee.savesNextEvent {
+                    record.stored.pointee.savesNextEvent = false
+                    markUnsaved(index)
+                }
+                if !record.stored.pointee.savesNextEvent { state.pointee.flags.remove(.mustJudge) }
                 advanceGates(index, moment)
                 return
             }
@@ -51,7 +53,11 @@ extension Shard {
         let record = record(index)
         record.gateOpensAtMilliseconds = nil
         if state(index).pointee.flags.contains(.waiting) {
-            if record.stored.pointee.numbersLeft == 0 { markUnsaved(index, isAwaited: true) }
+            if record.stored.pointee.numbersLeft == 0,
+                !gates(index, moment).awaitsTurn(isUrgent: record.waitingIsUrgent)
+            {
+                markUnsaved(index, isAwaited: true)
+            }
             advanceWaiting(index, record, moment)
         } else {
             advanceRetry(index, record, moment)
@@ -60,10 +66,10 @@ extension Shard {
         rearm(index, moment)
     }
 
-    /// Whoever restored it would take what the store has for the newest there is: the first event that follows has to be saved, though it
-    /// gives no reason to tell anybody.
-    private func isExactlySaved(_ record: ActivityRecord) -> Bool {
-        settings.keepsCheckpoints && record.stored.pointee.numbersLeft == 0
+    /// Judges the next event in full, and has the store hear of it.
+    func saveNextEvent(_ index: UInt32) {
+        state(index).pointee.flags.insert(.mustJudge)
+        if settings.keepsCheckpoints { record(index).stored.pointee.savesNextEvent = true }
     }
 
     func judgement(_ index: UInt32, _ moment: Instant) -> Judgement {
@@ -74,11 +80,15 @@ extension Shard {
 
     func gates(_ index: UInt32, _ moment: Instant) -> Gates {
         #if PLANTED_DEFECTS
-            var gates = Gates(record: record(index), rules: rules(index), moment: moment)
+            var gates = Gates(
+                record: record(index), rules: rules(index), moment: moment,
+                turnMilliseconds: turnMilliseconds(index, moment))
             gates.endOvertakes = settings.plantedDefect == .endOvertakes
             return gates
         #else
-            Gates(record: record(index), rules: rules(index), moment: moment)
+            Gates(
+                record: record(index), rules: rules(index), moment: moment,
+                turnMilliseconds: turnMilliseconds(index, moment))
         #endif
     }
 

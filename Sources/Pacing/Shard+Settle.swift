@@ -68,7 +68,7 @@ extension Shard {
         record.shownContent = before.contentState
         record.hasShown = before.exists
         record.noteSet(flight.setFields)
-        state.pointee.flags.insert(.mustJudge)
+        saveNextEvent(index)
     }
 
     private func settleAccepted(_ index: UInt32, _ flight: Flight, _ moment: Instant) {

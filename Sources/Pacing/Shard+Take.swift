@@ -164,7 +164,6 @@ extension Shard {
         record.sequence += 1
         if settings.keepsCheckpoints { record.stored.pointee.numbersLeft -= 1 }
         record.startNote = .none
-        record.turnAtMilliseconds = .min
         #if PLANTED_DEFECTS
             if settings.plantedDefect == .sequenceReused, superseded != nil { record.sequence -= 1 }
         #endif
@@ -240,6 +239,7 @@ extension Shard {
         state.pointee.quietUntilMilliseconds =
             kind == .end ? .max : moment.nowMilliseconds + judgement.rules.quietMilliseconds
         state.pointee.flags.remove([.hasEventSinceSend, .mustJudge])
+        record.stored.pointee.savesNextEvent = false
         if kind == .start {
             // Its update token is still to come.
             record.isStarting = false

@@ -50,8 +50,10 @@ public final class Shard {
     @exclusivity(unchecked) public internal(set) var awaitsStore = false
     var takeOver = TakeOver()
     var evictionHand: UInt32 = 0
-    /// Those that leave memory once their checkpoint is saved, unless an event for them is on its way by then.
+    /// Those that leave memory some time after their checkpoint is saved, unless an event for them is on its way by then.
     @exclusivity(unchecked) var leaving: Set<UInt32> = []
+    /// In the order of their time.
+    var departures: [Departure] = []
     /// What activities followed until their end, as far as the store has not heard of it.
     var formerSubjects: [UInt32: [UInt8]] = [:]
     /// Activities that left memory for others, to be loaded again.

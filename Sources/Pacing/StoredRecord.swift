@@ -54,8 +54,8 @@ struct StoredRecord {
     /// Of `latestContent` and `shownContent`, with the position parts for which it holds.
     var difference: ContentDifference = []
     var differenceWritten: PositionSources = []
-    /// How many sequence numbers may be used before the store has to promise more.
-    var numbersLeft: UInt8 = 0
+    /// `numbersLeft` in seven bits, `savesNextEvent` in the eighth.
+    private var numbersAndMark: UInt8 = 0
     var bucket: CadenceBucket
     /// When this life began, none while an activity that is to be begun by push was not sent; after its end, the last that it did.
     var life = Int48.min
@@ -64,6 +64,19 @@ struct StoredRecord {
 
     init(bucket: CadenceBucket) {
         self.bucket = bucket
+    }
+
+    /// How many sequence numbers may be used before the store has to promise more, at most 127.
+    var numbersLeft: UInt8 {
+        get { numbersAndMark & 0x7f }
+        set { numbersAndMark = numbersAndMark & 0x80 | min(newValue, 0x7f) }
+    }
+
+    /// Whoever restored it would take what the store has for the newest there is: the next event has to be saved, though it may give no reason
+    /// to tell anybody.
+    var savesNextEvent: Bool {
+        get { numbersAndMark & 0x80 != 0 }
+        set { numbersAndMark = numbersAndMark & 0x7f | (newValue ? 0x80 : 0) }
     }
 
     /// Starts to load the contents and the extras.

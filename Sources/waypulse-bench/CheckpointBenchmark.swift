@@ -130,10 +130,10 @@ private final class CheckpointedFleet {
 
     private func restoreAll(_ pass: inout Pass) throws {
         let next = Shard(settings: settings)
-        next.beginOwning(spreadMilliseconds: 0, timestampLeadMilliseconds: 0, at: instant)
+        next.beginOwning(timestampLeadMilliseconds: 0, at: instant)
         let began = Clock.threadCPU()
         for (identifier, bytes) in newest {
-            try identifier.withUnsafeBytes { identifier in
+            _ = try identifier.withUnsafeBytes { identifier in
                 try bytes.withUnsafeBytes { try next.restore(identifier, from: $0, at: instant) }
             }
         }

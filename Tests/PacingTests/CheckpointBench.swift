@@ -100,11 +100,24 @@ final class CheckpointBench {
     }
 
     /// What is in memory is gone, and another owner has what the store keeps.
-    func changeOwner(spreadMilliseconds: Int64 = 0) {
+    func changeOwner() {
         shard = Shard(settings: settings)
-        if spreadMilliseconds > 0 {
-            shard.beginOwning(spreadMilliseconds: spreadMilliseconds, timestampLeadMilliseconds: 0, at: instant)
-        }
+        restoreAll()
+    }
+
+    /// The same after an absence: the new owner still has to catch up.
+    func takeOver() {
+        startOwning()
+        restoreAll()
+    }
+
+    /// Nothing is loaded yet.
+    func startOwning() {
+        shard = Shard(settings: settings)
+        shard.beginOwning(timestampLeadMilliseconds: 0, at: instant)
+    }
+
+    private func restoreAll() {
         store = store.filter { $0.value.expiresAtMilliseconds ?? .max > now }
         for identifier in store.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { restore(identifier) }
         for subject in followers.keys { subject.withUnsafeBytes { shard.noteLoaded(subject: $0) } }
@@ -118,7 +131,7 @@ final class CheckpointBench {
     }
 
     func restore(_ identifier: [UInt8], from bytes: [UInt8]) throws(CheckpointFault) {
-        try identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
+        _ = try identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
             try bytes.span.withUnsafeBytes { bytes throws(CheckpointFault) in
                 try shard.restore(identifier, from: bytes, at: instant)
             }

@@ -215,6 +215,7 @@ private final class CrashWorld {
     }
 
     private func evict() {
+        _ = bench.shard.letDepart(at: bench.instant)
         guard batch == nil else { return }
         let taken = bench.shard.takeIdle(limit: 2, quietSinceMilliseconds: bench.now - 1_000, at: bench.instant)
         send(taken, settled)

@@ -22,16 +22,30 @@ struct CheckpointEvictionTests {
         bench.shard.takeIdle(limit: 10, quietSinceMilliseconds: bench.now - 60_000, at: bench.instant)
     }
 
-    @Test("once that is saved, and goes on where it was with its next event")
+    /// What rests is saved, and the store has kept it for long enough.
+    private func evict(_ bench: CheckpointBench) {
+        bench.keep(takeIdle(bench))
+        bench.now += 5_000
+        _ = bench.shard.letDepart(at: bench.instant)
+    }
+
+    @Test("some seconds after that is saved, and goes on where it was with its next event")
     func evicted() {
         let bench = resting()
         bench.keep(takeIdle(bench))
+        #expect(bench.shard.activityCount == 1)
+        #expect(bench.shard.departing == 1)
+        #expect(bench.shard.nextDepartureMilliseconds == bench.now + 5_000)
+        bench.now += 4_999
+        #expect(!bench.shard.letDepart(at: bench.instant))
+        bench.now += 1
+        #expect(bench.shard.letDepart(at: bench.instant))
         #expect(bench.shard.activityCount == 0)
         #expect(bench.shard.evictions == 1)
         bench.restore(ride)
-        bench.apply(builder.status(101, "there"), offset: 3)
+        bench.apply(builder.status(111, "there"), offset: 3)
         #expect(bench.updates.map(\.sequence) == [1, 2])
-        bench.apply(builder.status(102, "again"), offset: 3)
+        bench.apply(builder.status(112, "again"), offset: 3)
         #expect(bench.shard.decisions[.duplicate] == 1)
     }
 
@@ -44,7 +58,26 @@ struct CheckpointEvictionTests {
         #expect(taken.entries.count == 1)
         _ = bench.shard.apply(builder.position(200, north: 10), offset: 4, at: bench.instant)
         bench.keep(taken)
+        bench.now += 5_000
+        #expect(!bench.shard.letDepart(at: bench.instant))
         #expect(bench.shard.activityCount == 1)
+    }
+
+    @Test("nor when the store turns out to have forgotten it")
+    func forgotten() {
+        let bench = resting()
+        bench.keep(takeIdle(bench))
+        bench.shard.saveAgain()
+        bench.now += 5_000
+        #expect(!bench.shard.letDepart(at: bench.instant))
+        #expect(bench.shard.activityCount == 1)
+    }
+
+    @Test("Whatever is about to leave is not taken again")
+    func takenOnce() {
+        let bench = resting()
+        bench.keep(takeIdle(bench))
+        #expect(takeIdle(bench).entries.isEmpty)
     }
 
     @Test(
@@ -56,16 +89,17 @@ struct CheckpointEvictionTests {
         bench.run(to: 200)
         bench.apply(builder.position(200, north: 40), offset: 4)
         bench.run(to: 400)
-        bench.keep(takeIdle(bench))
+        evict(bench)
         #expect(bench.shard.activityCount == 0)
         bench.restore(ride)
-        _ = bench.shard.apply(builder.position(400, north: -40), offset: 5, at: bench.instant)
+        _ = bench.shard.apply(builder.position(410, north: -40), offset: 5, at: bench.instant)
         #expect(bench.shard.hasUnsaved)
         bench.pump()
-        _ = bench.shard.apply(builder.position(410, north: -41), offset: 6, at: bench.instant)
+        _ = bench.shard.apply(builder.position(420, north: -41), offset: 6, at: bench.instant)
         #expect(!bench.shard.hasUnsaved)
-        bench.changeOwner(spreadMilliseconds: 1)
-        bench.apply(builder.status(420, "there"), offset: 7)
+        bench.takeOver()
+        bench.shard.noteCaughtUp(spreadMilliseconds: 0, at: bench.instant)
+        bench.apply(builder.status(430, "there"), offset: 7)
         bench.run(to: 440)
         let told = try #require(bench.last?.position)
         let north = told.latitude - builder.position(0, north: 0).position.coordinate.latitude
@@ -119,7 +153,7 @@ struct CheckpointEvictionTests {
         courier.withUnsafeBytes { bench.shard.noteLoaded(subject: $0) }
         bench.run(to: 100)
         #expect(courier.withUnsafeBytes { !bench.shard.needsLoad($0, isSubject: true) })
-        bench.keep(takeIdle(bench))
+        evict(bench)
         #expect(courier.withUnsafeBytes { bench.shard.needsLoad($0, isSubject: true) })
     }
 }

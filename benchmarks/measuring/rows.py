@@ -174,7 +174,6 @@ ROWS = [
     Row("checkpoints", "", IN_MEMORY, "waypulse", "bytesPerCheckpoint", "bytes a checkpoint"),
     Row("takeover", "take-over of 100,000 live activities after kill -9: first push after ownership", TAKEN_OVER, "waypulse",
         "firstDecisionMilliseconds", "ms", target=at_most(2_000)),
-    Row("takeover", "all of them loaded", TAKEN_OVER, "waypulse", "allLoadedSeconds", "s after ownership", digits=1),
     Row("takeover", "pushes before the kill", TAKEN_OVER, "waypulse", "usualPushesPerSecond", "pushes/s"),
     Row("takeover", "the busiest second after it", TAKEN_OVER, "waypulse", "mostPushesPerSecond", "pushes/s"),
     Row("takeover", "", TAKEN_OVER, "waypulse", "burst", "× the rate before", digits=2, target=at_most(2)),

@@ -55,7 +55,8 @@ extension GroupWorld {
                 for source in 0..<group.sources {
                     node.member.noteEnd(
                         partition: Int32(partition), source: source,
-                        offset: log.end(partition: partition, source: source) ?? -1)
+                        offset: log.end(partition: partition, source: source) ?? -1,
+                        at: node.read(atMilliseconds: realMilliseconds))
                 }
                 note(nil, [30, Int64(node.index), Int64(partition)], "\(node.name) begins to read \(partition)")
             }
@@ -120,7 +121,8 @@ extension GroupWorld {
     ) throws(Broken) {
         node.readings[partition]?[source].appliedOffset = record.offset
         guard let event = record.event else {
-            node.member.countDeadLetter(partition: Int32(partition), source: source, offset: record.offset)
+            node.member.countDeadLetter(
+                partition: Int32(partition), source: source, offset: record.offset, at: moment)
             return
         }
         concerned = event.isForSubject ? nil : event.name

@@ -4,6 +4,8 @@ import Pacing
 extension GroupWorld {
     /// After so long without an answer a client drops its connection.
     static let timeoutMilliseconds: Int64 = 3_000
+    /// A replica lags by so long at most.
+    static let lagMilliseconds: Int64 = 4_000
 
     // MARK: What a member asks
 
@@ -75,7 +77,7 @@ extension GroupWorld {
             return
         }
         if group.losesWrites {
-            storeHistory.append(store)
+            storeHistory.append((store, now))
             if storeHistory.count > 12 { storeHistory.removeFirst() }
         }
         referee.willDo(ask.request, store)

@@ -199,9 +199,10 @@ extension GroupWorld {
         try cutAll()
         let length = random.between(500, 5_000)
         storeWeather.downUntilMilliseconds = realMilliseconds + length
-        guard !storeHistory.isEmpty else { return }
-        let lost = 1 + random.below(storeHistory.count)
-        store = storeHistory[storeHistory.count - lost]
+        let recent = storeHistory.filter { $0.atMilliseconds > realMilliseconds - GroupWorld.lagMilliseconds }
+        guard !recent.isEmpty else { return }
+        let lost = 1 + random.below(recent.count)
+        store = recent[recent.count - lost].before
         storeHistory = []
         referee.hasLostWrites = true
         note(nil, [34, Int64(lost)], "the store fails over and has lost \(lost) writes")

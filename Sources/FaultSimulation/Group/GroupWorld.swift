@@ -60,7 +60,7 @@ struct GroupWorld: JudgedWorld {
     /// Those that died in the middle of something.
     var dying: [Int] = []
     /// As it was before each of the newest writes, where they may be lost.
-    var storeHistory: [SharedStore] = []
+    var storeHistory: [(before: SharedStore, atMilliseconds: Int64)] = []
     var quietSince: Int64?
     var isJudged = false
     private var endMilliseconds: Int64 = 0

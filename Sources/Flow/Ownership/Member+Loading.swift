@@ -41,8 +41,9 @@ extension Member {
         !key.isSubject && key.identifier.withUnsafeBytes { shard.needsLoad($0, isSubject: false) }
     }
 
+    /// Not while the partition catches up: nothing leaves before its end, and most of what is due is loaded with the records.
     func lookForDue(_ partition: OwnedPartition, _ moment: Moment) {
-        guard !partition.isReclaiming, let from = partition.dueFromMilliseconds,
+        guard partition.isCaughtUp, !partition.isReclaiming, let from = partition.dueFromMilliseconds,
             moment.realMilliseconds >= partition.nextDueLookMilliseconds,
             moment.realMilliseconds >= partition.retryAtMilliseconds
         else { return }
@@ -59,12 +60,12 @@ extension Member {
         let shard = shard(of: partition)
         for checkpoint in checkpoints {
             do throws(CheckpointFault) {
-                try checkpoint.identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
+                let isNew = try checkpoint.identifier.span.withUnsafeBytes { identifier throws(CheckpointFault) in
                     try checkpoint.bytes.span.withUnsafeBytes { bytes throws(CheckpointFault) in
                         try shard.restore(identifier, from: bytes, at: moment.pacing)
                     }
                 }
-                counts.activitiesLoaded += 1
+                if isNew { counts.activitiesLoaded += 1 }
             } catch {
                 notices.append(
                     .checkpointUnusable(

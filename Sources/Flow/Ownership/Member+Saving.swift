@@ -17,6 +17,7 @@ extension Member {
         let now = moment.realMilliseconds
         guard partition.receipt == nil, now >= partition.retryAtMilliseconds else { return }
         let shard = shard(of: partition)
+        letDepart(partition, shard, moment)
         if now >= partition.nextBoundMilliseconds {
             partition.nextBoundMilliseconds = now + Member.boundMilliseconds
             saveWhatIsHeldTooLong(partition, shard, moment)
@@ -73,6 +74,9 @@ extension Member {
     ) {
         partition.receipt = receipt
         partition.positionsUnderWay = positions
+        for (source, position) in positions.enumerated() {
+            if let position { partition.note(sent: position, source: source) }
+        }
         partition.serial += 1
         let batch = CheckpointBatch(
             bytes: bytes, entries: entries, positions: positions, serial: partition.serial,
@@ -155,7 +159,17 @@ extension Member {
         return false
     }
 
-    var isFull: Bool { lane.eachShard.reduce(0) { $0 + $1.activityCount } > settings.maxActivities }
+    var isFull: Bool { lane.eachShard.reduce(0) { $0 + $1.activityCount - $1.departing } > settings.maxActivities }
+    private var isAnyDeparting: Bool { lane.eachShard.contains { $0.departing > 0 } }
+    /// Whether activities may leave memory before a batch that is prepared now has been applied.
+    var mayEvict: Bool { isFull || isAnyDeparting }
+
+    private func letDepart(_ partition: OwnedPartition, _ shard: Shard, _ moment: Moment) {
+        guard let due = shard.nextDepartureMilliseconds, due <= moment.pacing.nowMilliseconds,
+            shard.letDepart(at: moment.pacing)
+        else { return }
+        prepareAgain(partition, moment)
+    }
 
     func saved(_ partition: OwnedPartition, _ moment: Moment) {
         guard let receipt = partition.receipt else { return }
@@ -168,9 +182,7 @@ extension Member {
         counts.savesAcknowledged += 1
         counts.checkpointsSaved += receipt.count
         let shard = shard(of: partition)
-        let evictions = shard.evictions
         shard.saved(receipt, at: moment.pacing)
-        if shard.evictions > evictions { prepareAgain(partition, moment) }
         lane.noteReady(partition.number)
     }
 

@@ -77,25 +77,31 @@ extension Member {
             partition.sources[source].recordsRead = position?.records ?? 0
             partition.sources[source].recordsBefore = position?.records ?? 0
         }
+        partition.silentSinceMilliseconds = claim.absenceMilliseconds.map { moment.realMilliseconds - $0 }
         let shard = lane.own(
             partition.number, epoch: claim.epoch,
             sendsUntilMilliseconds: askedAtMilliseconds + settings.sendingMilliseconds)
         shard.beginOwning(
-            spreadMilliseconds: spread(absenceMilliseconds: claim.absenceMilliseconds),
             timestampLeadMilliseconds: max(0, Member.unsavedStampsMilliseconds - settings.leaseMilliseconds / 3),
             at: moment.pacing)
         counts.partitionsClaimed += 1
         notices.append(
             .claimed(
                 partition: partition.number, epoch: claim.epoch, absenceMilliseconds: claim.absenceMilliseconds))
-        lookForDue(partition, moment)
     }
 
-    /// What came due while nobody owned the partition leaves within the same time again: so the rate stays below twice the usual one.
-    private func spread(absenceMilliseconds: Int64?) -> Int64 {
-        guard let absence = absenceMilliseconds, absence > Member.shortAbsenceMilliseconds else { return 0 }
+    /// All was applied that was in the log at the claim, and pushes may leave.
+    func caughtUp(_ partition: OwnedPartition, _ moment: Moment) {
+        let silence = partition.silentSinceMilliseconds.map { moment.realMilliseconds - $0 }
+        lane.noteCaughtUp(partition.number, spreadMilliseconds: spread(silenceMilliseconds: silence ?? 0), at: moment)
+    }
+
+    /// What came due while nothing left leaves within half as long again. Beside it goes what comes due by itself: five thirds of the usual rate,
+    /// so that one which varies by a fifth stays below twice that. Nothing comes due twice within a refresh, so no more than that is needed.
+    private func spread(silenceMilliseconds silence: Int64) -> Int64 {
+        guard silence > Member.shortSilenceMilliseconds else { return 0 }
         let pacing = lane.settings.shard.default
-        return min(absence, max(0, pacing.staleAfterMilliseconds - pacing.refreshLeadMilliseconds))
+        return min(silence * 3 / 2, max(0, pacing.staleAfterMilliseconds - pacing.refreshLeadMilliseconds))
     }
 
     /// The owner before stamped pushes that it did not save any more: at the most some seconds ahead of the clock, and it sent nothing in the
@@ -103,7 +109,7 @@ extension Member {
     private static let unsavedStampsMilliseconds: Int64 = 2_000
 
     /// A hand-over takes so long at most, and nothing is put off for it.
-    static let shortAbsenceMilliseconds: Int64 = 1_500
+    static let shortSilenceMilliseconds: Int64 = 1_500
 
     func renewIfDue(_ partition: OwnedPartition, _ moment: Moment) {
         guard partition.renewalAskedAtMilliseconds == nil,

@@ -128,7 +128,7 @@ public final class Member {
         case .claiming: return .max
         case .releasing: return partition.isReleaseUnderWay ? due : min(due, partition.retryAtMilliseconds)
         case .owned:
-            if partition.dueFromMilliseconds != nil {
+            if partition.isCaughtUp, partition.dueFromMilliseconds != nil {
                 due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
             }
             if !partition.loadsToRepeat.isEmpty { due = min(due, partition.retryAtMilliseconds) }
@@ -227,7 +227,7 @@ public final class Member {
     ) -> UInt64 {
         let partition = partitions[Int(number)]
         let shard = shard(of: partition)
-        let isFull = self.isFull
+        let mayEvict = self.mayEvict
         var missing: Set<LoadKey> = []
         var needed: Set<LoadKey> = []
         for place in 0..<count {
@@ -237,7 +237,7 @@ public final class Member {
             }
             let (identifier, isSubject) = key(place)
             guard !identifier.isEmpty else { continue }
-            if isFull { needed.insert(LoadKey(identifier: Array(identifier))) }
+            if mayEvict { needed.insert(LoadKey(identifier: Array(identifier))) }
             if shard.needsLoad(identifier, isSubject: false) {
                 // An activity of a subject's name was loaded with the subject's followers.
                 if isSubject, !shard.needsLoad(identifier, isSubject: true) { continue }
@@ -250,7 +250,7 @@ public final class Member {
         let ticket = nextTicket
         nextTicket += 1
         preparations[ticket] = Preparation(
-            partition: number, epoch: partition.epoch, isDone: missing.isEmpty, needed: isFull ? needed : nil)
+            partition: number, epoch: partition.epoch, isDone: missing.isEmpty, needed: mayEvict ? needed : nil)
         if !missing.isEmpty { load(Array(missing), of: partition, ticket: ticket, moment) }
         return ticket
     }
@@ -274,25 +274,27 @@ public final class Member {
     ) -> ApplyFaults {
         guard partitions[Int(partition)].isRead else { return ApplyFaults() }
         let faults = lane.apply(event, partition: partition, source: source, offset: offset, at: moment)
-        note(read: offset, partition: partition, source: source)
+        note(read: offset, partition: partition, source: source, moment)
         return faults
     }
 
     /// A record that the decoder refused.
-    public func countDeadLetter(partition: Int32, source: Int = 0, offset: Int64) {
+    public func countDeadLetter(partition: Int32, source: Int = 0, offset: Int64, at moment: Moment) {
         guard partitions[Int(partition)].isRead else { return }
         lane.countDeadLetter(partition: partition)
-        note(read: offset, partition: partition, source: source)
+        note(read: offset, partition: partition, source: source, moment)
     }
 
-    private func note(read offset: Int64, partition: Int32, source: Int) {
-        if partitions[Int(partition)].note(read: offset, source: source) { lane.noteCaughtUp(partition) }
+    private func note(read offset: Int64, partition: Int32, source: Int, _ moment: Moment) {
+        let partition = partitions[Int(partition)]
+        if partition.note(read: offset, source: source) { caughtUp(partition, moment) }
     }
 
     /// The newest record of the source when the partition was claimed, −1 where there was none. The owner before may have told phones of
     /// all up to there, so nothing leaves before it was applied here as well: a phone would see the past again.
-    public func noteEnd(partition: Int32, source: Int, offset: Int64) {
-        if partitions[Int(partition)].note(endAtClaim: offset, source: source) { lane.noteCaughtUp(partition) }
+    public func noteEnd(partition: Int32, source: Int, offset: Int64, at moment: Moment) {
+        let partition = partitions[Int(partition)]
+        if partition.note(endAtClaim: offset, source: source) { caughtUp(partition, moment) }
     }
 
     // MARK: The end

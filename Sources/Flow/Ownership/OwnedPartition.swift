@@ -53,6 +53,8 @@ final class OwnedPartition {
     var nextRenewalMilliseconds: Int64 = 0
     /// Another try of what failed.
     var retryAtMilliseconds: Int64 = 0
+    /// When the owner before was last heard of, on the real clock; nil where there was none.
+    var silentSinceMilliseconds: Int64?
 
     // Saving: one batch is under way at a time.
     var receipt: CheckpointReceipt?
@@ -84,6 +86,9 @@ final class OwnedPartition {
         self.number = number
         self.sources = Array(repeating: Source(), count: sources)
     }
+
+    /// Whether all was applied that was there at the claim.
+    var isCaughtUp: Bool { sources.allSatisfy(\.isCaughtUp) }
 
     var isRead: Bool { if case .owned = phase { true } else { false } }
 
@@ -121,7 +126,7 @@ final class OwnedPartition {
             end <= sources[source].readOffset ?? -1
         else { return false }
         sources[source].isCaughtUp = true
-        return sources.allSatisfy(\.isCaughtUp)
+        return isCaughtUp
     }
 
     /// - Returns: whether all that was there at the claim has now been read.
@@ -144,6 +149,11 @@ final class OwnedPartition {
         return low > 0 ? known.marks[low - 1] : nil
     }
 
+    /// Whether it was saved may never be known: what is sent after it must not lie before it.
+    func note(sent position: SettledPosition, source: Int) {
+        if sources[source].marks.last?.offset ?? .min < position.offset { sources[source].marks.append(position) }
+    }
+
     func settle(_ position: SettledPosition, source: Int) {
         sources[source].settled = position
         let passed = sources[source].marks.firstIndex { $0.offset > position.offset } ?? sources[source].marks.count
@@ -159,6 +169,7 @@ final class OwnedPartition {
         (nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0)
         (dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, OwnedPartition.duePage, 0)
         (loadsToRepeat, isReleaseUnderWay, isReclaiming) = ([], false, false)
+        silentSinceMilliseconds = nil
         dueThroughMilliseconds = 0
     }
 }

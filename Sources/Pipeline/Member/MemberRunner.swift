@@ -264,7 +264,7 @@ public final class MemberRunner {
             let record = batch.records[batch.applied]
             batch.applied += 1
             if let fault = record.fault {
-                member.countDeadLetter(partition: partition, source: record.source, offset: record.offset)
+                member.countDeadLetter(partition: partition, source: record.source, offset: record.offset, at: moment)
                 refuse(fault, record, partition)
                 continue
             }
@@ -286,12 +286,13 @@ public final class MemberRunner {
 
     private func hear(_ notice: StreamNotice, _ partition: Int32) {
         notes.note(notice, partition)
+        let moment = engine.clock.moment
         switch notice {
         case .begins(let source, let position, let newestOffset):
             member.begin(partition: partition, source: source, after: position)
-            member.noteEnd(partition: partition, source: source, offset: newestOffset)
+            member.noteEnd(partition: partition, source: source, offset: newestOffset, at: moment)
         case .reachedEnd(let source):
-            member.noteEnd(partition: partition, source: source, offset: -1)
+            member.noteEnd(partition: partition, source: source, offset: -1, at: moment)
         case .trimmed(let source, _, let position):
             member.begin(partition: partition, source: source, after: position)
         case .rewound(let source, _, let position):

@@ -94,6 +94,11 @@ final class GroupBench {
         publish("status", activity, #""status":"\#(status)""#, partition: partition)
     }
 
+    /// - Parameter north: in degrees: 0.01 are 1,112 m.
+    func position(_ activity: String, north: Double, partition: Int32 = 0) {
+        publish("position", activity, #""latitude":\#(10 + north),"longitude":10"#, partition: partition)
+    }
+
     // MARK: Time
 
     /// Time goes on, and everybody does at each moment what there is to be done.
@@ -157,7 +162,7 @@ final class GroupBench {
             }
             if seat.read[number] == nil {
                 let end = log[number]?.count ?? -1
-                seat.member.noteEnd(partition: number, source: 0, offset: Int64(end))
+                seat.member.noteEnd(partition: number, source: 0, offset: Int64(end), at: moment)
                 seat.read[number] = seat.member.readAfter(partition: number, source: 0) ?? 0
             }
             let from = Int(seat.read[number] ?? seat.member.readAfter(partition: number, source: 0) ?? 0)

@@ -127,7 +127,7 @@ struct MemberLossTests {
                 eventIdentifierHash: 0, position: .none, detail: nil)
             #expect(seat.member.apply(event, partition: 0, offset: 7, at: bench.moment).isEmpty)
         }
-        seat.member.countDeadLetter(partition: 0, offset: 8)
+        seat.member.countDeadLetter(partition: 0, offset: 8, at: bench.moment)
         #expect(seat.member.readAfter(partition: 0, source: 0) == nil)
         #expect(seat.lane.eachShard.allSatisfy { $0.activityCount == 0 && $0.decisions.activityEvents == 0 })
     }

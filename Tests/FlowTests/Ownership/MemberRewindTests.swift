@@ -49,11 +49,11 @@ struct MemberRewindTests {
 
         func begin(after position: SettledPosition) {
             member.begin(partition: 0, source: 0, after: position)
-            member.noteEnd(partition: 0, source: 0, offset: -1)
+            member.noteEnd(partition: 0, source: 0, offset: -1, at: moment)
         }
 
         func read(_ offsets: ClosedRange<Int64>) {
-            for offset in offsets { member.countDeadLetter(partition: 0, offset: offset) }
+            for offset in offsets { member.countDeadLetter(partition: 0, offset: offset, at: moment) }
         }
     }
 

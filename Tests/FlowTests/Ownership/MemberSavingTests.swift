@@ -94,12 +94,12 @@ struct MemberSavingTests {
             bench.begin("ride-\(number)")
             bench.status("ride-\(number)", "near")
         }
-        bench.pass(5_000)
+        bench.pass(12_000)
         let inMemory = seat.lane.eachShard.reduce(0) { $0 + $1.activityCount }
         #expect(inMemory <= 50)
         #expect(bench.store.partitions[0]?.checkpoints.count == 200)
         for number in 0..<200 { bench.status("ride-\(number)", "there") }
-        bench.pass(5_000)
+        bench.pass(12_000)
         for number in 0..<200 {
             #expect(bench.statuses(of: "ride-\(number)") == ["near", "there"])
             #expect(bench.sequences(of: "ride-\(number)") == [1, 2])
@@ -130,7 +130,7 @@ struct MemberSavingTests {
             }
         }
         seat.member.finish(ticket)
-        bench.pass(5_000)
+        bench.pass(12_000)
         #expect(seat.lane.eachShard.reduce(0) { $0 + $1.activityCount } <= 1)
     }
 
