@@ -19,6 +19,7 @@ final class MemberInstruments {
     private let forced: Counter<NoLabel>
     private let storeFailures: Counter<NoLabel>
     private let setbacks: Counter<NoLabel>
+    private let unmirrored: Counter<NoLabel>
     private let evictions: Counter<NoLabel>
     let fenced: Counter<StageLabel>
     let unusableCheckpoints: Counter<NoLabel>
@@ -31,6 +32,7 @@ final class MemberInstruments {
     private var published = MemberCounts()
     private var publishedFenced = 0
     private var publishedEvictions = 0
+    private var publishedUnmirrored = 0
 
     init(registry: Registry) {
         partitionsOwned = registry.gauge("waypulse_partitions_owned", help: "Partitions that this process owns.")
@@ -51,6 +53,9 @@ final class MemberInstruments {
         setbacks = registry.counter(
             "waypulse_store_setbacks_total",
             help: "Times that the store had forgotten what it had called saved, counted once a partition.")
+        unmirrored = registry.counter(
+            "waypulse_unmirrored_saves_total",
+            help: "Saves after which the consumer group of a stream could not be moved to the saved position.")
         evictions = registry.counter(
             "waypulse_evictions_total", help: "Settled activities that left memory until their next event.")
         fenced = registry.counter(
@@ -73,7 +78,12 @@ final class MemberInstruments {
             "waypulse_unsettled_records", help: "Records read that the stored positions have not passed.")
     }
 
-    func publish(_ member: Member, fencedPushes: Int, lag: (entries: Int64, milliseconds: Int64)) {
+    /// - Parameters, since the process began: pushes that workers refused, and saves that could not move a consumer group.
+    func publish(
+        _ member: Member, fencedPushes: Int, unmirroredSaves: Int, lag: (entries: Int64, milliseconds: Int64)
+    ) {
+        unmirrored.add(Int64(unmirroredSaves - publishedUnmirrored))
+        publishedUnmirrored = unmirroredSaves
         let counts = member.counts
         let owned = member.ownedPartitions
         partitionsOwned.set(Int64(owned.count))

@@ -27,6 +27,14 @@ final class MemberNotes {
         log.warning("Redis may lose what it keeps", .hint(text))
     }
 
+    /// Told once: nothing is lost by it, but others see the group where it is not.
+    func unmirrored(_ reason: String) {
+        guard warned.insert(reason).inserted else { return }
+        log.warning(
+            "a position was saved, and the stream's consumer group could not be moved there", .field("refusal", reason),
+            .hint("XINFO GROUPS shows too much lag; grant +xgroup to this user"))
+    }
+
     /// The group cannot be joined at the moment.
     func refused(_ fault: StoreFault) {
         guard isNew(fault.description) else { return }

@@ -372,7 +372,9 @@ public final class MemberRunner {
                 lag.milliseconds = max(lag.milliseconds, known.milliseconds)
             }
         }
-        instruments.publish(member, fencedPushes: permits.fenced, lag: lag)
+        instruments.publish(
+            member, fencedPushes: permits.fenced, unmirroredSaves: store.unmirroredSaves, lag: lag)
+        if let reason = store.unmirroredReason { notes.unmirrored(reason) }
         let unreadiness = self.unreadiness
         if unreadiness == nil { notes.well() }
         onReadiness?(unreadiness)
