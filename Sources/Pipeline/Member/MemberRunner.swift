@@ -284,9 +284,9 @@ public final class MemberRunner {
             member.noteEnd(partition: partition, source: source, offset: newestOffset)
         case .reachedEnd(let source):
             member.noteEnd(partition: partition, source: source, offset: -1)
-        case .trimmed(let source, _, let position):
+        case .trimmed(let source, _, let position), .recounted(let source, _, let position):
             member.begin(partition: partition, source: source, after: position)
-        case .rewound(let source, _, let position):
+        case .rewound(let source, _, let position), .replaced(let source, _, let position):
             member.rewind(partition: partition, source: source, to: position)
         }
     }
@@ -353,10 +353,9 @@ public final class MemberRunner {
     private func publish() {
         var lag: (entries: Int64, milliseconds: Int64) = (0, 0)
         for case let feed? in feeds {
-            for known in feed.lags {
-                lag.entries += known.entries ?? 0
-                lag.milliseconds = max(lag.milliseconds, known.milliseconds)
-            }
+            let known = feed.lag(nowMilliseconds: engine.clock.moment.realMilliseconds)
+            lag.entries += known.entries ?? 0
+            lag.milliseconds = max(lag.milliseconds, known.milliseconds)
         }
         instruments.publish(member, fencedPushes: permits.fenced, lag: lag)
         let unreadiness = self.unreadiness
