@@ -54,32 +54,38 @@ struct StreamPlace {
             readOffsets.removeAll(keepingCapacity: true)
             return nil
         }
-        if added < records {
-            let anew = SettledPosition(offset: offset, records: seen.recordsBefore(offset))
-            move(to: anew)
-            return .replaced(source: source, fromOffset: before, anew)
-        }
         let isDeleted = seen.newestDeletedOffset > max(comparedOffset, 0)
-        guard let position = position(seen, added: added, records: records, isDeleted: isDeleted) else {
+        let first = seen.firstOffset ?? seen.newestOffset + 1
+        guard
+            let position = position(seen, first: first, added: added, records: records, isDeleted: isDeleted)
+        else {
             hasHoles = true
             readOffsets.removeAll(keepingCapacity: true)
             return nil
         }
         let entries = position.records - records
-        move(to: entries == 0 ? SettledPosition(offset: offset, records: records) : position)
-        if entries == 0 { return nil }
-        return isDeleted || entries < 0
-            ? .recounted(source: source, entries: entries, position)
-            : .trimmed(source: source, entries: entries, position)
+        guard entries < 0 else {
+            move(to: entries == 0 ? SettledPosition(offset: offset, records: records) : position)
+            if entries == 0 { return nil }
+            return isDeleted
+                ? .recounted(source: source, entries: entries, position)
+                : .trimmed(source: source, entries: entries, position)
+        }
+        // What was there at the last comparison would be gone if all were new.
+        let isReplaced = first > comparedOffset
+        let anew = SettledPosition(offset: offset, records: position.records)
+        move(to: anew)
+        if added >= records { return .recounted(source: source, entries: entries, anew) }
+        return isReplaced
+            ? .replaced(source: source, fromOffset: offset, anew) : .rewound(source: source, fromOffset: offset, anew)
     }
 
     /// Where reading stands in truth; nil where nobody can know.
     private func position(
-        _ seen: StreamLook.Seen, added: Int64, records: Int64, isDeleted: Bool
+        _ seen: StreamLook.Seen, first: Int64, added: Int64, records: Int64, isDeleted: Bool
     ) -> SettledPosition? {
         if offset >= seen.newestOffset { return SettledPosition(offset: offset, records: added) }
         if isDeleted || hasHoles { return nil }
-        let first = seen.firstOffset ?? seen.newestOffset + 1
         if first > offset {
             // Behind an id that no clock gives there is nothing to go to.
             let behind = first == StreamLook.offsetBeyondAll ? offset : first - 1

@@ -141,6 +141,24 @@ struct StreamPlaceTests {
             ])
     }
 
+    @Test("after a fail-over that cost the newest entries, what is left of the others is not counted as lost")
+    func failedOver() {
+        var model = Model()
+        model.add(1_000)
+        model.read(1_000)
+        model.compare()
+        model.entries.removeLast(3)
+        model.added -= 3
+        model.add(20)
+        model.read(10)
+        model.compare()
+        #expect(model.notices.isEmpty)
+        model.read(10)
+        model.compare()
+        let end = SettledPosition(offset: 2_040, records: 1_017)
+        #expect(model.notices == [.rewound(source: 0, fromOffset: 2_040, end)])
+    }
+
     @Test("however adding, trimming and reading mix, what was not read is what is reported", arguments: 1...40)
     func mixed(seed: UInt64) {
         var random = Dice(seed)
