@@ -121,6 +121,13 @@ extension RedisURL {
     private static func split(_ text: String) throws(Refusal) -> (scheme: Substring, rest: Substring) {
         guard let slashes = firstIndex(of: "://", in: text) else {
             let mayHoldPassword = text.contains("@")
+            if let scheme = schemes.first(where: { text.hasPrefix($0 + ":/") }) {
+                let place = text.dropFirst(scheme.count + 2)
+                throw Refusal(
+                    problem: mayHoldPassword
+                        ? "has one slash behind \(scheme):" : "\"\(text)\" has one slash behind \(scheme):",
+                    remedy: mayHoldPassword ? "write \(scheme)://user@host:6379" : "write \(scheme)://\(place)")
+            }
             throw Refusal(
                 problem: mayHoldPassword ? "has no scheme" : "\"\(text)\" has no scheme",
                 remedy: mayHoldPassword ? "write redis://user@host:6379" : "write redis://\(text)")

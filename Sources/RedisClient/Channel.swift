@@ -38,14 +38,15 @@ final class Channel: EventSource {
 
     func send(
         _ command: borrowing RedisCommand, slot: HashSlot?, timeoutMilliseconds: Int64,
-        _ completion: @escaping (RedisOutcome) -> Void
+        mostReplyBytes: Int = ReplyArena.mostBytes, _ completion: @escaping (RedisOutcome) -> Void
     ) {
         guard !isClosed else { return giveBack(completion, .unsent) }
         lastNumber += 1
         var request = Request(
             number: lastNumber, slot: directory.isCluster ? slot : nil, timeoutMilliseconds: timeoutMilliseconds,
             waitsUntilMilliseconds: EventLoop.currentMilliseconds()
-                + surroundings.settings.commandTimeoutMilliseconds, completion: completion)
+                + surroundings.settings.commandTimeoutMilliseconds, mostReplyBytes: mostReplyBytes,
+            completion: completion)
         if !directory.isCluster, waiting.isEmpty, let link = target(of: request)?.readyLink {
             return link.send(request, command)
         }

@@ -57,7 +57,8 @@ extension Link {
             let refusal = RedisRefusal(reply)
             // A user that may do its work need not be allowed these.
             let isDispensable = refusal.code == "NOPERM" && step != .select
-            guard isDispensable || step == .name && refusal.code == "ERR" else {
+            let isUnknown = step == .name && refusal.code == "ERR" && !refusal.isForWantOfRoom
+            guard isDispensable || isUnknown else {
                 return end(.refusal(refusal, to: step.command, at: address.description, user: greeting.username))
             }
         } else if step == .role, reply[0]?.equals("master") != true {

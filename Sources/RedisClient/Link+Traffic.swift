@@ -12,6 +12,7 @@ extension Link {
             case .nothing: return
             case .ended(let reason): return end(transportEnd(reason))
             case .bytes(let count):
+                receivedMilliseconds = loop.nowMilliseconds
                 take(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))
                 budget -= count
                 if budget <= 0 { return loop.resumeNextTurn(self) }
@@ -34,18 +35,17 @@ extension Link {
     private func answered(_ reply: RedisReply) {
         guard let answered = sent.popFirst() else { return end(.unasked(address)) }
         answeredCount += 1
-        if let next = sent.first {
-            // The timer is moved when it fires, not with each answer.
-            if answerTimer.deadlineMilliseconds ?? .max > next.deadlineMilliseconds {
-                answerTimer.schedule(atMilliseconds: next.deadlineMilliseconds)
-            }
-        } else {
-            answerTimer.cancel()
-        }
+        if let next = sent.first { expectNext(next) } else { answerTimer.cancel() }
         if let request = answered.request { owner?.linkAnswered(self, request, reply) }
     }
 
     private func endForProtocol(_ text: String) {
+        if replies.isBeyondLimit {
+            return end(
+                RedisFault(
+                    .protocolError, "an answer of Redis at \(address) has more than \(replies.limitBytes >> 20) MiB",
+                    remedy: "look for keys that are much larger than others (redis-cli --bigkeys)"))
+        }
         end(
             RedisFault(
                 .protocolError, "what came from \(address) is not the protocol of Redis: \(text)",

@@ -24,6 +24,8 @@ final class Link: EventSource {
         /// Of all that entered the output: where its bytes begin.
         let begin: UInt64
         let deadlineMilliseconds: Int64
+
+        var mostReplyBytes: Int { request?.mostReplyBytes ?? ReplyArena.mostBytes }
     }
 
     let loop: EventLoop
@@ -47,6 +49,10 @@ final class Link: EventSource {
     var isWriteBlocked = false
     var sent = Queue<Sent>()
     var answeredCount = 0
+    /// When bytes came last.
+    var receivedMilliseconds: Int64 = 0
+    /// Until when the answer under way may come, beyond what it was given: it, or a large one before it, was seen coming.
+    private var movedDeadlineMilliseconds: Int64 = 0
     var connectDeadlineMilliseconds: Int64 = 0
     var readyMilliseconds: Int64 = 0
     private(set) var connectTimer: LoopTimer!
@@ -130,21 +136,42 @@ final class Link: EventSource {
 
     private func expect(_ expected: Sent) {
         sent.append(expected)
-        if sent.count == 1 { answerTimer.schedule(atMilliseconds: expected.deadlineMilliseconds) }
+        guard sent.count == 1 else { return }
+        replies.limitBytes = expected.mostReplyBytes
+        answerTimer.schedule(atMilliseconds: expected.deadlineMilliseconds)
+    }
+
+    /// The answer before it has come.
+    func expectNext(_ next: Sent) {
+        replies.limitBytes = next.mostReplyBytes
+        // The timer is moved when it fires, not with each answer.
+        let deadline = max(next.deadlineMilliseconds, movedDeadlineMilliseconds)
+        if answerTimer.deadlineMilliseconds ?? .max > deadline { answerTimer.schedule(atMilliseconds: deadline) }
     }
 
     private func answerTimerFired() {
         // The thread may have been kept from its loop, and the answer lies in the socket.
         receive()
         guard phase == .ready, let first = sent.first else { return }
-        guard loop.nowMilliseconds >= first.deadlineMilliseconds else {
-            return answerTimer.schedule(atMilliseconds: first.deadlineMilliseconds)
-        }
+        let now = loop.nowMilliseconds
+        if now >= first.deadlineMilliseconds, replies.isMidReply { moveDeadline(of: first) }
+        let deadline = max(first.deadlineMilliseconds, movedDeadlineMilliseconds)
+        guard now >= deadline else { return answerTimer.schedule(atMilliseconds: deadline) }
         end(
             RedisFault(
                 .timeout, "Redis at \(address) has not answered in time",
                 remedy: "look for slow commands (SLOWLOG), a saving fork or swapping there; connecting again"))
     }
+
+    /// What is large may be on its way for longer than an answer may take, as long as some of it comes.
+    private func moveDeadline(of first: Sent) {
+        let timeout = settings.commandTimeoutMilliseconds
+        movedDeadlineMilliseconds = min(
+            receivedMilliseconds + timeout, first.deadlineMilliseconds + Link.mostTimeoutsLate * timeout)
+    }
+
+    /// No answer may come later than its time and so many times `commandTimeoutMilliseconds`, however it trickles.
+    private static let mostTimeoutsLate: Int64 = 10
 
     // MARK: Ending
 

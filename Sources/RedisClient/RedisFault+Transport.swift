@@ -55,9 +55,13 @@ extension RedisFault {
 
     static func connectFailed(_ errorNumber: Int32, _ address: RedisAddress) -> RedisFault {
         let remedy =
-            errorNumber == ECONNREFUSED
-            ? "check host and port, and that Redis runs and listens there (bind, protected-mode)"
-            : "check host and port, and whether a firewall lets this machine through"
+            switch errorNumber {
+            case ECONNREFUSED: "check host and port, and that Redis runs and listens there (bind, protected-mode)"
+            case EMFILE:
+                "let this process open more files, for each partition takes a connection: ulimit -n, LimitNOFILE= of its systemd unit"
+            case ENFILE: "let this machine open more files: sysctl fs.file-max"
+            default: "check host and port, and whether a firewall lets this machine through"
+            }
         return RedisFault(
             .unreachable, "cannot connect to Redis at \(address): \(SystemFault.text(errorNumber))", remedy: remedy)
     }
@@ -72,7 +76,8 @@ extension RedisFault {
             // A server without TLS waits for the end of what it takes for a line.
             RedisFault(
                 .timeout, "no TLS handshake with Redis at \(address) in time",
-                remedy: "use redis:// if that port speaks no TLS, else see whether Redis hangs")
+                remedy:
+                    "see whether that is its TLS port: use redis:// if it speaks no TLS; else see whether Redis hangs")
         case .greeting, .ready:
             RedisFault(
                 .timeout, "no answer to the greeting from Redis at \(address) in time",

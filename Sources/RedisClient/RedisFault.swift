@@ -39,6 +39,12 @@ extension RedisFault {
     static func refusal(_ refusal: RedisRefusal, to command: String, at address: String, user: String?) -> RedisFault {
         let who = user.map { "user \($0)" } ?? "the default user"
         switch refusal.code {
+        case "ERR" where refusal.isForWantOfRoom:
+            return RedisFault(
+                .refused, "Redis at \(address) takes no more connections (\(refusal))",
+                remedy:
+                    "raise its maxclients: each partition that is read takes one; redis-cli CLIENT LIST tells who has them"
+            )
         case "WRONGPASS":
             return RedisFault(
                 .credentials, "Redis at \(address) does not accept user name and password of \(who) (\(refusal))",
@@ -72,4 +78,9 @@ extension RedisFault {
                 .refused, "Redis at \(address) refuses \(command) (\(refusal))", remedy: "see what Redis says about it")
         }
     }
+}
+
+extension RedisRefusal {
+    /// Said to whatever comes first on a connection that is one too many.
+    var isForWantOfRoom: Bool { message.hasPrefix("max number of clients") }
 }

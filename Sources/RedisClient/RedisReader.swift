@@ -21,11 +21,14 @@ public final class RedisReader {
     ///
     /// - Parameter blockMilliseconds: how long the server may wait before it begins to answer, as the command says; never 0 (for ever): a
     ///   connection that was lost without a word would never be missed.
+    /// - Parameter mostReplyBytes: of an answer that is larger, no more than that is held: its connection ends, and it is lost.
     public func send(
-        _ command: borrowing RedisCommand, blockMilliseconds: Int64, _ completion: @escaping (RedisOutcome) -> Void
+        _ command: borrowing RedisCommand, blockMilliseconds: Int64, mostReplyBytes: Int = 512 << 20,
+        _ completion: @escaping (RedisOutcome) -> Void
     ) {
         channel.send(
-            command, slot: slot, timeoutMilliseconds: blockMilliseconds + commandTimeoutMilliseconds, completion)
+            command, slot: slot, timeoutMilliseconds: blockMilliseconds + commandTimeoutMilliseconds,
+            mostReplyBytes: mostReplyBytes, completion)
     }
 
     public var status: RedisStatus { channel.status }

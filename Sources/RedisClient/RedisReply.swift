@@ -13,6 +13,9 @@ public struct RedisReply: Sequence {
     public var kind: Kind { node.kind }
     public var isNil: Bool { node.kind == .nothing }
 
+    /// Of all strings in the whole reply that this is or is a part of.
+    public var byteCount: Int { arena.pointee.bytes.count }
+
     /// How many elements an array has; 0 for everything else.
     public var count: Int { node.kind == .array ? Int(node.count) : 0 }
 

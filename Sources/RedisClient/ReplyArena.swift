@@ -17,6 +17,9 @@ struct ReplyArena {
 
     /// Above it a reply is refused: an answer within the limits of what is asked here is a hundredth of it.
     static let mostBytes = 512 << 20
+    /// Of the reply that comes next.
+    var limitBytes = mostBytes
+    private(set) var isBeyondLimit = false
     /// What is kept for the next reply.
     private static let keptNodes = 65_536
 
@@ -41,7 +44,10 @@ struct ReplyArena {
 
     @inline(__always)
     mutating func addString(_ kind: RedisReply.Kind, _ text: UnsafeRawBufferPointer, below parent: Int) -> Int? {
-        guard bytes.count + text.count <= Self.mostBytes else { return nil }
+        guard bytes.count + text.count <= limitBytes else {
+            isBeyondLimit = true
+            return nil
+        }
         let offset = Int64(bytes.count)
         bytes.append(text)
         return add(kind, count: text.count, value: offset, below: parent)

@@ -85,7 +85,19 @@ final class ReplyReader {
         return .reply(RedisReply(arena: UnsafePointer(arena), index: 0))
     }
 
-    private var isComplete = false
+    private var isComplete = true
+
+    /// Of the reply that is on its way, or comes next.
+    var limitBytes: Int {
+        get { arena.pointee.limitBytes }
+        set { arena.pointee.limitBytes = newValue }
+    }
+
+    /// Why nothing more can be read.
+    var isBeyondLimit: Bool { arena.pointee.isBeyondLimit }
+
+    /// A reply has begun and not ended.
+    var isMidReply: Bool { !isComplete && arena.pointee.nodeCount > 0 || reader.pointee.len > reader.pointee.pos }
 
     private var faultText: String {
         withUnsafeBytes(of: &reader.pointee.errstr) { text in

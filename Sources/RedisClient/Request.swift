@@ -8,6 +8,8 @@ struct Request {
     let timeoutMilliseconds: Int64
     /// When it is given back if nobody could be asked until then.
     let waitsUntilMilliseconds: Int64
+    /// An answer above it is not taken: its connection ends.
+    var mostReplyBytes = ReplyArena.mostBytes
     /// Empty while a link has them in its output, unless they may be needed for another node.
     var bytes: [UInt8] = []
     /// How often it was sent elsewhere, or again.

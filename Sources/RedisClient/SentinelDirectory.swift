@@ -50,6 +50,11 @@ final class SentinelDirectory: Directory {
             }
             found(RedisAddress(host, port), by: sentinel)
             return .answered
+        case .refused(let refusal) where refusal.message.contains("unknown command"):
+            return .useless(
+                RedisFault(
+                    .refused, "\(sentinel) is a Redis, not a Sentinel",
+                    remedy: "give the Sentinels' addresses (port 26379 as a rule), or use redis:// with this one"))
         case .refused(let refusal):
             return .useless(
                 .refusal(

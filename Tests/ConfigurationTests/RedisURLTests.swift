@@ -29,6 +29,12 @@ import Testing
 
     static let mistakes = [
         ("localhost:6379", "\"localhost:6379\" has no scheme; write redis://localhost:6379"),
+        (
+            "redis:/localhost:6379",
+            "\"redis:/localhost:6379\" has one slash behind redis:; write redis://localhost:6379"
+        ),
+        ("rediss:/user:hush@localhost", "has one slash behind rediss:; write rediss://user@host:6379"),
+        ("redis:6379", "\"redis:6379\" has no scheme; write redis://redis:6379"),
         ("user:hush@localhost", "has no scheme; write redis://user@host:6379"),
         (
             "http://localhost",

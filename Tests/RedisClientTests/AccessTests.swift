@@ -1,3 +1,4 @@
+import Glibc
 import RedisFixture
 import Testing
 
@@ -86,5 +87,34 @@ import Testing
                 == true)
         let beyond = Desk(server) { $0.database = 99 }.fault()
         #expect(beyond?.remedy == "choose one below its `databases`; a cluster has 0 alone")
+    }
+
+    @Test func whatRedisSaysToOneTooManyIsTold() throws {
+        let server = try RedisServer(["--maxclients", "1"])
+        let first = Desk(server)
+        #expect(first.call("PING") == .text("PONG"))
+        let fault = Desk(server) { $0.clientName = "waypulse-1" }.fault()
+        #expect(fault?.kind == .refused)
+        #expect(
+            fault?.problem
+                == "Redis at 127.0.0.1:\(server.port) takes no more connections (ERR max number of clients reached)")
+        #expect(fault?.remedy.hasPrefix("raise its maxclients") == true)
+    }
+
+    @Test func filesThatMayNotBeOpenedHaveARemedyOfTheirOwn() {
+        let fault = RedisFault.connectFailed(EMFILE, RedisAddress("redis", 6_379))
+        #expect(fault.problem == "cannot connect to Redis at redis:6379: Too many open files")
+        #expect(fault.remedy.contains("ulimit -n, LimitNOFILE="))
+    }
+
+    @Test func aRedisThatIsNoSentinelIsCalledSo() throws {
+        let server = try RedisServer()
+        var settings = RedisSettings(.sentinel([RedisAddress("127.0.0.1", server.port)], master: "rides"))
+        settings.connectTimeoutMilliseconds = 1_000
+        let fault = Desk(settings).fault()
+        #expect(
+            fault?.problem
+                == "no Sentinel names a master rides: 127.0.0.1:\(server.port) is a Redis, not a Sentinel")
+        #expect(fault?.remedy.contains("use redis://") == true)
     }
 }

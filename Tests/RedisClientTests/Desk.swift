@@ -7,14 +7,15 @@ import Testing
 
 /// A client on a loop of the test's own, driven by it.
 final class Desk {
-    let loop = try! EventLoop()
+    let loop: EventLoop
     let client: RedisClient
     let registry = Registry()
     /// Runs as long as somebody keeps it.
     private var server: RedisServer?
     private var hasGivenUp = false
 
-    init(_ settings: RedisSettings) {
+    init(_ settings: RedisSettings, loop: EventLoop = try! EventLoop()) {
+        self.loop = loop
         let sink = LogSink(level: .error, format: .forStandardError, registry: registry)
         client = RedisClient(
             settings: settings, loop: loop, instruments: RedisInstruments(registry: registry),

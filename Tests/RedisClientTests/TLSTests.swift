@@ -82,7 +82,7 @@ import Testing
             $0.tls = tls
             $0.connectTimeoutMilliseconds = 300
         }.fault()
-        #expect(fault?.remedy.hasPrefix("use redis:// if that port speaks no TLS") == true)
+        #expect(fault?.remedy.hasPrefix("see whether that is its TLS port: use redis://") == true)
     }
 
     @Test func aPortThatSpeaksTLSAloneIsNamed() throws {

@@ -112,13 +112,24 @@ final class MemberNotes {
         case .begins, .reachedEnd: break
         case .trimmed(let source, let entries, let position):
             instruments.gaps.add(1)
-            instruments.trimmedEntries.add(entries ?? 0)
+            instruments.trimmedEntries.add(entries)
             log.error(
                 "entries were trimmed before they were read, and are lost",
                 .field("stream", settings.streams.stream(source, partition)),
-                .field("entries", entries.map { "\($0)" } ?? "unknown"),
+                .field("entries", "\(entries)"),
                 .field("goesOnAfter", RedisStreamID(offset: position.offset).description),
                 .hint("trim by MINID below the group's last-delivered-id (XINFO GROUPS), or keep more entries"))
+        case .recounted(_, let entries, _) where entries <= 0: break
+        case .recounted(let source, let entries, _):
+            log.warning(
+                "entries went before they were read, some of them at least by XDEL",
+                .field("stream", settings.streams.stream(source, partition)), .field("entries", "\(entries)"))
+        case .replaced(let source, let before, _):
+            instruments.rewinds.add(1)
+            log.error(
+                "a stream was removed and made anew; reading goes on in the new one",
+                .field("stream", settings.streams.stream(source, partition)),
+                .field("readThrough", RedisStreamID(offset: before).description))
         case .rewound(let source, let before, let position):
             instruments.rewinds.add(1)
             log.error(

@@ -37,6 +37,8 @@ public final class MemberRunner {
     private var isCheckDue = false
     private var hasStirred = false
     private var hasAsked = false
+    /// What was read when the store last did what it was asked, and when that was; nil where nothing was.
+    private var knownLag: (entries: Int64, milliseconds: Int64, atMilliseconds: Int64)?
     /// Called with why the process should be given no work, nil where it should.
     public var onReadiness: ((String?) -> Void)?
 
@@ -293,9 +295,9 @@ public final class MemberRunner {
             member.noteEnd(partition: partition, source: source, offset: newestOffset, at: moment)
         case .reachedEnd(let source):
             member.noteEnd(partition: partition, source: source, offset: -1, at: moment)
-        case .trimmed(let source, _, let position):
+        case .trimmed(let source, _, let position), .recounted(let source, _, let position):
             member.begin(partition: partition, source: source, after: position)
-        case .rewound(let source, _, let position):
+        case .rewound(let source, _, let position), .replaced(let source, _, let position):
             member.rewind(partition: partition, source: source, to: position)
         }
     }
@@ -366,11 +368,18 @@ public final class MemberRunner {
 
     private func publish() {
         var lag: (entries: Int64, milliseconds: Int64) = (0, 0)
+        let now = engine.clock.moment.realMilliseconds
         for case let feed? in feeds {
-            for known in feed.lags {
-                lag.entries += known.entries ?? 0
-                lag.milliseconds = max(lag.milliseconds, known.milliseconds)
-            }
+            let known = feed.lag(nowMilliseconds: now)
+            lag.entries += known.entries ?? 0
+            lag.milliseconds = max(lag.milliseconds, known.milliseconds)
+        }
+        if store.fault == nil {
+            knownLag = feeds.contains { $0 != nil } ? (lag.entries, lag.milliseconds, now) : nil
+        } else if let known = knownLag {
+            // As far as this process can know, nobody reads what it had to let go.
+            lag.entries = max(lag.entries, known.entries)
+            lag.milliseconds = max(lag.milliseconds, known.milliseconds + now - known.atMilliseconds)
         }
         instruments.publish(
             member, fencedPushes: permits.fenced, unmirroredSaves: store.unmirroredSaves, lag: lag)

@@ -24,19 +24,6 @@ public struct StreamSettings: Sendable {
     public func stream(_ source: Int, _ partition: Int32) -> String { "\(topics[source]):{\(partition)}" }
 }
 
-/// What a feed found out about one of its streams, which its member has to hear of.
-public enum StreamNotice: Equatable, Sendable {
-    /// Reading begins, or goes on, after this; the newest entry is at that offset, −1 where there is none.
-    case begins(source: Int, SettledPosition, newestOffset: Int64)
-    /// All that was there has been read: what was newest before may have been deleted.
-    case reachedEnd(source: Int)
-    /// Entries were trimmed before they were read: reading goes on behind them. How many is unknown where Redis does not count.
-    case trimmed(source: Int, entries: Int64?, SettledPosition)
-    /// The stream ends before what was read of it: it lost its newest entries, in a fail-over as a rule. Or it holds less than was read: it
-    /// was removed and made anew.
-    case rewound(source: Int, fromOffset: Int64, SettledPosition)
-}
-
 /// Reads one partition: its stream of each topic, from a cursor on, by a connection of its own. Nothing is delivered to anybody, so nothing
 /// can be stranded.
 ///
@@ -46,6 +33,8 @@ public final class StreamFeed {
     /// How long a read waits at the server for something to come; between reads the stream is looked at.
     static let blockMilliseconds: Int64 = 1_000
     static let lookMilliseconds: Int64 = 1_000
+    /// So long what a look has seen stands for what is.
+    static let freshMilliseconds: Int64 = 3_000
 
     public let partition: Int32
     /// Of the ownership under which it reads.
@@ -53,19 +42,23 @@ public final class StreamFeed {
     let settings: StreamSettings
     let reader: RedisReader
     var decoder: EventDecoder
-    /// By source: the offset of the last entry that was read.
-    var after: [Int64] = []
-    var records: [Int64?] = []
-    public internal(set) var lags: [StreamLag]
-    /// Why nothing is read at the moment; nil where that is as it should be.
-    public var fault: SourceFault? { lookFault ?? readFault }
-    /// Each until the same succeeds: a stream that can be looked at may still not be read.
-    private var lookFault: SourceFault?
+    /// By source, how far it is read.
+    private(set) var places: [StreamPlace]
+    /// By source, as the last look saw it.
+    private(set) var lags: [StreamLag]
+    /// By source, when that was; at first when it began to be read.
+    private var lookedMilliseconds: [Int64] = []
+    /// Why nothing is read at the moment, or not all; nil where that is as it should be.
+    public var fault: SourceFault? { lookFaults.lazy.compactMap(\.self).first ?? readFault ?? connectionFault }
+    /// By source, until it can be looked at: it is not read.
+    private var lookFaults: [SourceFault?]
+    /// Until a read succeeds: a stream that can be looked at may still not be read.
     private var readFault: SourceFault?
+    private var readSize: ReadSize
     private var staged: [StreamBatch] = []
     private var spare: [StreamBatch] = []
-    private var isAsking = false
-    private var isOpen = false
+    /// Commands that are under way.
+    private var unanswered = 0
     private var isClosed = false
     /// Sources of which not all has been read that was there at the beginning.
     private var awaitedEnds: Set<Int> = []
@@ -90,9 +83,10 @@ public final class StreamFeed {
         names = settings.topics.indices.map { Array(settings.stream($0, partition).utf8) }
         bodyField = Array(settings.bodyField.utf8)
         reader = client.openReader(key: settings.stream(0, partition))
-        lags = Array(repeating: StreamLag(), count: settings.topics.count)
-        self.after = after.map { $0?.offset ?? -1 }
-        records = after.map { $0?.records }
+        lags = Array(repeating: .unknown, count: settings.topics.count)
+        lookFaults = Array(repeating: nil, count: settings.topics.count)
+        places = after.map { StreamPlace($0) }
+        readSize = ReadSize(most: settings.readCount, streams: settings.topics.count)
     }
 
     /// The oldest batch that was read and is not done with.
@@ -120,13 +114,29 @@ public final class StreamFeed {
     ///   - nowMilliseconds: on a clock that never goes back.
     ///   - wallMilliseconds: Unix time.
     public func read(nowMilliseconds now: Int64, wallMilliseconds: Int64) {
-        guard !isAsking, !isClosed, now >= retryAtMilliseconds else { return }
-        if !isOpen || now >= nextLookMilliseconds {
+        if lookedMilliseconds.isEmpty { lookedMilliseconds = Array(repeating: now, count: places.count) }
+        guard unanswered == 0, !isClosed, now >= retryAtMilliseconds else { return }
+        if now >= nextLookMilliseconds {
             nextLookMilliseconds = now + StreamFeed.lookMilliseconds
             look(now, wallMilliseconds)
-        } else if staged.count < StreamFeed.maxBatches {
+        } else if staged.count < StreamFeed.maxBatches, places.indices.contains(where: isReadable) {
             ask(now)
         }
+    }
+
+    private func isReadable(_ source: Int) -> Bool { begun.contains(source) && lookFaults[source] == nil }
+
+    /// How far reading is behind: entries of all streams that are known, and the age of the oldest that was not read. Of a stream that
+    /// could not be looked at for a while nobody knows more than how long that has been: its age grows by it.
+    public func lag(nowMilliseconds now: Int64) -> StreamLag {
+        var lag = StreamLag.unknown
+        for (known, looked) in zip(lags, lookedMilliseconds) {
+            if let entries = known.entries { lag.entries = (lag.entries ?? 0) + entries }
+            let since = now - looked
+            let grown = since > StreamFeed.freshMilliseconds ? since : 0
+            lag.milliseconds = max(lag.milliseconds, known.milliseconds + grown)
+        }
+        return lag
     }
 
     // MARK: Reading
@@ -134,57 +144,80 @@ public final class StreamFeed {
     private func ask(_ now: Int64) {
         command.reset("XREAD")
         command.append("COUNT")
-        command.append(Int64(settings.readCount))
+        command.append(Int64(readSize.count))
         command.append("BLOCK")
         command.append(StreamFeed.blockMilliseconds)
         command.append("STREAMS")
-        for name in names { command.append(name) }
-        for offset in after { command.append(offset < 0 ? .zero : RedisStreamID(offset: offset)) }
-        isAsking = true
-        reader.send(command, blockMilliseconds: StreamFeed.blockMilliseconds) { [weak self] outcome in
+        for source in names.indices where isReadable(source) { command.append(names[source]) }
+        for source in names.indices where isReadable(source) {
+            let offset = places[source].offset
+            command.append(offset < 0 ? .zero : RedisStreamID(offset: offset))
+        }
+        unanswered = 1
+        reader.send(
+            command, blockMilliseconds: StreamFeed.blockMilliseconds, mostReplyBytes: readSize.mostReplyBytes
+        ) { [weak self] outcome in
             guard let self, !isClosed else { return }
-            isAsking = false
+            unanswered -= 1
             switch outcome {
             case .reply(let reply):
                 readFault = nil
                 take(reply, now)
-            case .refused(let refusal): readFault = refused(refusal, "XREAD", now)
-            // The next read waits for a connection; the client tells why there is none.
-            case .lost, .unsent: break
+            case .refused(let refusal) where refusal.code == "WRONGTYPE":
+                // Of which stream, the look says.
+                nextLookMilliseconds = now
+            case .refused(let refusal): readFault = failed(refused(refusal, "XREAD", names.indices), now)
+            case .lost: noteLostRead()
+            // The next read waits for a connection; the connection tells why there is none.
+            case .unsent: break
             }
+        }
+        for source in places.indices where places[source].isComparisonDue && isReadable(source) { compare(source) }
+    }
+
+    /// Right behind the read that was asked for: what it jumped over has left a shortfall.
+    private func compare(_ source: Int) {
+        unanswered += 1
+        let command = StreamLook.command(settings.stream(source, partition))
+        reader.send(command, blockMilliseconds: StreamFeed.blockMilliseconds) { [weak self] outcome in
+            guard let self, !isClosed else { return }
+            unanswered -= 1
+            // A look tells of all else.
+            guard case .reply(let reply) = outcome else { return }
+            if let notice = places[source].compare(with: StreamLook.Seen(reply), source: source) { stage([notice]) }
         }
     }
 
     private func take(_ reply: RedisReply, _ now: Int64) {
         let batch = spare.popLast() ?? StreamBatch()
         var named: Set<Int> = []
+        var isWhole = false
         for stream in reply {
             guard let name = stream[0]?.bytes, let entries = stream[1],
                 let source = names.indices.first(where: { names[$0].elementsEqual(name) })
             else { continue }
             if !awaitedEnds.isEmpty { named.insert(source) }
-            var newest = after[source]
-            let before = batch.count
+            if entries.count >= readSize.count { isWhole = true }
             for entry in entries {
                 var parts = entry.makeIterator()
                 guard let text = parts.next()?.bytes, let identifier = RedisStreamID(text) else { continue }
                 guard let offset = identifier.offset else {
                     let name = settings.stream(source, partition)
                     readFault = failed(
-                        "\(name) has the entry id \(identifier), which no clock gives",
-                        "have producers write with XADD … *, remove that entry and those behind it: redis-cli XDEL '\(name)' \(identifier), "
-                            + "and let ids go on behind the newest one that is left: redis-cli XSETID '\(name)' <its id>",
-                        now)
+                        fault(
+                            "\(name) has the entry id \(identifier), which no clock gives",
+                            "have producers write with XADD … *, remove that entry and those behind it: redis-cli XDEL '\(name)' \(identifier), "
+                                + "and let ids go on behind the newest one that is left: redis-cli XSETID '\(name)' <its id>"
+                        ), now)
                     break
                 }
-                newest = offset
+                places[source].read(offset)
                 batch.add(source: source, offset: offset, value: parts.next().flatMap { body(of: $0) })
             }
-            after[source] = newest
-            records[source] = records[source].map { $0 + Int64(batch.count - before) }
         }
+        readSize.answered(entries: batch.count, bytes: reply.byteCount, isWhole: isWhole)
         // Only what has something new is named.
-        let ended = awaitedEnds.isEmpty ? [] : awaitedEnds.subtracting(named)
+        let ended = awaitedEnds.isEmpty ? [] : awaitedEnds.filter { isReadable($0) && !named.contains($0) }
         awaitedEnds.subtract(ended)
         if batch.count > 0 {
             batch.decode(with: &decoder, bodyField: settings.bodyField)
@@ -208,25 +241,23 @@ public final class StreamFeed {
     // MARK: Looking
 
     private func look(_ now: Int64, _ wallMilliseconds: Int64) {
-        isAsking = true
-        var left = settings.topics.count
-        var hasFailed = false
+        unanswered = settings.topics.count
         var notices: [StreamNotice] = []
         for source in settings.topics.indices {
             StreamLook(self, source: source, wallMilliseconds: wallMilliseconds).begin { [weak self] seen in
                 guard let self, !isClosed else { return }
-                left -= 1
                 switch seen {
-                case .success(let seen): note(seen, source, &notices)
-                case .failure(let failure):
-                    hasFailed = true
-                    note(failure, now)
+                case .success(let seen):
+                    lookFaults[source] = nil
+                    lookedMilliseconds[source] = now
+                    note(seen, source, &notices)
+                case .failure(.refused(let refusal, let command)):
+                    lookFaults[source] = refused(refusal, command, source..<source + 1)
+                case .failure(.missing(let what, let remedy)): lookFaults[source] = fault(what, remedy)
+                case .failure(.unknown): break
                 }
-                guard left == 0 else { return }
-                isAsking = false
-                if !hasFailed { lookFault = nil }
-                stage(notices)
-                isOpen = begun.count == after.count
+                unanswered -= 1
+                if unanswered == 0 { stage(notices) }
             }
         }
     }
@@ -239,66 +270,65 @@ public final class StreamFeed {
         staged.append(batch)
     }
 
-    private func note(_ failure: StreamLook.Failure, _ now: Int64) {
-        switch failure {
-        case .refused(let refusal, let command): lookFault = refused(refusal, command, now)
-        case .missing(let what, let remedy): lookFault = failed(what, remedy, now)
-        case .unknown: break
-        }
-    }
-
     private func note(_ seen: StreamLook.Seen, _ source: Int, _ notices: inout [StreamNotice]) {
         if begun.insert(source).inserted {
-            // What was trimmed before anybody read it is no loss of ours.
-            let begin = SettledPosition(
-                offset: after[source], records: records[source] ?? seen.recordsBefore(after[source]))
-            records[source] = begin.records
+            let begin = places[source].begin(seen)
             notices.append(.begins(source: source, begin, newestOffset: seen.newestEntryOffset))
-            if seen.newestEntryOffset > after[source] { awaitedEnds.insert(source) }
+            if seen.newestEntryOffset > begin.offset { awaitedEnds.insert(source) }
         }
-        if seen.newestOffset < after[source] {
-            let end = SettledPosition(offset: seen.newestOffset, records: seen.entriesAdded ?? 0)
-            notices.append(.rewound(source: source, fromOffset: after[source], end))
-            (after[source], records[source]) = (end.offset, end.records)
-        } else if let added = seen.entriesAdded, let read = records[source], added < read {
-            let anew = SettledPosition(offset: after[source], records: seen.recordsBefore(after[source]))
-            notices.append(.rewound(source: source, fromOffset: after[source], anew))
-            records[source] = anew.records
-        } else if let first = seen.firstUnreadOffset(after: after[source], records: records[source]),
-            after[source] >= 0
-        {
-            let behind = SettledPosition(offset: first - 1, records: seen.recordsTrimmed ?? records[source] ?? 0)
-            let entries = seen.recordsTrimmed.flatMap { trimmed in records[source].map { max(0, trimmed - $0) } }
-            if entries != 0 { notices.append(.trimmed(source: source, entries: entries, behind)) }
-            (after[source], records[source]) = (behind.offset, max(behind.records, records[source] ?? 0))
-        }
-        lags[source] = seen.lag(after: after[source], records: records[source])
+        if let notice = places[source].compare(with: seen, source: source) { notices.append(notice) }
+        lags[source] = seen.lag(after: places[source].offset, records: places[source].records)
     }
 
     // MARK: What goes wrong
 
     private static let retryMilliseconds: Int64 = 1_000
 
-    private func refused(_ refusal: RedisRefusal, _ asked: String, _ now: Int64) -> SourceFault {
-        let streams = settings.topics.indices.map { settings.stream($0, partition) }.joined(separator: " and ")
+    /// One is no news: a connection breaks now and then. After another, what is asked for may be more than can come.
+    private func noteLostRead() {
+        let asked = readSize.count
+        readSize.lost()
+        guard readSize.lostInARow > 1 else { return }
+        var why = RedisFault(.lost, "no answer came", remedy: "see Redis' own log")
+        if case .failing(let fault) = reader.status { why = fault }
+        readFault = fault(
+            "\(readSize.lostInARow) reads in a row were lost, the last of \(asked) entries: \(why.problem)",
+            "fewer are asked for at a time; if one is still too many, raise source.redis.commandTimeout or Redis' "
+                + "client-output-buffer-limit for normal clients, or have producers write smaller events")
+    }
+
+    private var connectionFault: SourceFault? {
+        guard !isClosed, case .failing(let fault) = reader.status else { return nil }
+        // Not by its partition: all that are read from one server have the same, and it is told once.
+        return SourceFault(
+            source: "streams of \(settings.topics.joined(separator: ", "))", problem: fault.problem,
+            remedy: fault.remedy)
+    }
+
+    private func refused(_ refusal: RedisRefusal, _ asked: String, _ sources: Range<Int>) -> SourceFault {
+        let streams = sources.map { settings.stream($0, partition) }.joined(separator: " and ")
         return switch refusal.code {
         case "WRONGTYPE":
-            failed("\(streams) is no stream", "rename or remove the key, and have producers use XADD", now)
+            fault("\(streams) is no stream", "rename or remove the key, and have producers use XADD")
         case "NOPERM":
-            failed(
+            fault(
                 "this user may not \(asked) \(streams): \(refusal.message)",
                 "ACL SETUSER <user> ~\(settings.group):* \(settings.topics.map { "~\($0):*" }.joined(separator: " ")) "
-                    + "+@read +@write +@scripting +@connection -@dangerous +time +info", now)
+                    + "+@read +@write +@scripting +@connection -@dangerous +time +info")
         default:
-            failed("Redis refused \(asked): \(refusal)", "see Redis' own log", now)
+            fault("Redis refused \(asked): \(refusal)", "see Redis' own log")
         }
     }
 
-    /// What failed is tried again after a while.
-    private func failed(_ problem: String, _ remedy: String, _ now: Int64) -> SourceFault {
-        retryAtMilliseconds = now + StreamFeed.retryMilliseconds
-        return SourceFault(
+    private func fault(_ problem: String, _ remedy: String) -> SourceFault {
+        SourceFault(
             source: "partition \(partition) of \(settings.topics.joined(separator: ", "))", problem: problem,
             remedy: remedy)
+    }
+
+    /// What failed is tried again after a while.
+    private func failed(_ fault: SourceFault, _ now: Int64) -> SourceFault {
+        retryAtMilliseconds = now + StreamFeed.retryMilliseconds
+        return fault
     }
 }

@@ -3,12 +3,19 @@ import RedisClient
 
 /// How far reading is behind a stream's newest entry.
 public struct StreamLag: Equatable, Sendable {
-    /// Nil where Redis does not count (before 7.0).
+    /// Nil where Redis does not count (before 7.0), and of a stream that was never looked at.
     public var entries: Int64? = 0
     /// Since the oldest entry that was not read was written; 0 where all were.
     public var milliseconds: Int64 = 0
 
     public init() {}
+
+    /// Of what nobody has looked at.
+    static var unknown: StreamLag {
+        var lag = StreamLag()
+        lag.entries = nil
+        return lag
+    }
 }
 
 /// Looks at one stream between two reads, on the connection that reads: so what it sees and what was read are of one time.
@@ -27,26 +34,29 @@ struct StreamLook {
         var entriesAdded: Int64?
         var firstOffset: Int64?
         var newestEntryOffset: Int64 = -1
+        /// Of the highest id that XDEL has removed; trimming does not show here.
+        var newestDeletedOffset: Int64 = -1
         var nextUnreadMilliseconds: Int64?
         var wallMilliseconds: Int64 = 0
+        /// The look has made the stream itself.
+        var isNew = false
 
-        /// Entries that are there no more, as if all of them were the oldest.
-        var recordsTrimmed: Int64? { entriesAdded.map { $0 - length } }
+        init() {}
+
+        /// From what XINFO STREAM answers.
+        init(_ reply: RedisReply) {
+            length = StreamLook.field("length", of: reply)?.integer ?? 0
+            newestOffset = StreamLook.offset(StreamLook.field("last-generated-id", of: reply)) ?? -1
+            entriesAdded = StreamLook.field("entries-added", of: reply)?.integer
+            newestDeletedOffset = StreamLook.offset(StreamLook.field("max-deleted-entry-id", of: reply)) ?? -1
+            newestEntryOffset = StreamLook.offset(StreamLook.field("last-entry", of: reply)?[0]) ?? -1
+            firstOffset = StreamLook.offset(StreamLook.field("first-entry", of: reply)?[0])
+        }
 
         func recordsBefore(_ offset: Int64) -> Int64 {
             guard let entriesAdded else { return 0 }
             if offset >= newestOffset { return entriesAdded }
             return entriesAdded - length
-        }
-
-        /// The first entry, if some between `offset` and it were trimmed. Redis does not tell the id of what it trimmed, but counts: more are
-        /// gone than were read.
-        ///
-        /// - Parameter records: as many as had been added up to `offset`.
-        func firstUnreadOffset(after offset: Int64, records: Int64?) -> Int64? {
-            guard let recordsTrimmed, let records, recordsTrimmed > records else { return nil }
-            let first = firstOffset ?? newestOffset + 1
-            return first > offset + 1 ? first : nil
         }
 
         func lag(after offset: Int64, records: Int64?) -> StreamLag {
@@ -70,7 +80,7 @@ struct StreamLook {
         stream = feed.settings.stream(source, feed.partition)
         group = feed.settings.group
         createsMissing = feed.settings.createsMissing
-        after = feed.after[source]
+        after = feed.places[source].offset
         self.wallMilliseconds = wallMilliseconds
     }
 
@@ -81,10 +91,10 @@ struct StreamLook {
                 if groups.contains(where: { StreamLook.field("name", of: $0)?.text == group }) {
                     describe(completion)
                 } else {
-                    make(completion, missing: "\(stream) has no consumer group \(group)")
+                    make(completion, missing: "\(stream) has no consumer group \(group)", isNew: false)
                 }
             case .refused(let refusal) where refusal.message.contains("no such key"):
-                make(completion, missing: "the stream \(stream) is not there")
+                make(completion, missing: "the stream \(stream) is not there", isNew: true)
             case .refused(let refusal): completion(.failure(.refused(refusal, command: "XINFO GROUPS")))
             case .lost, .unsent: completion(.failure(.unknown))
             }
@@ -92,7 +102,7 @@ struct StreamLook {
     }
 
     /// Made again from the stored cursor, neither from the beginning nor from the end.
-    private func make(_ completion: @escaping (Result<Seen, Failure>) -> Void, missing: String) {
+    private func make(_ completion: @escaping (Result<Seen, Failure>) -> Void, missing: String, isNew: Bool) {
         guard createsMissing else {
             completion(
                 .failure(
@@ -108,7 +118,7 @@ struct StreamLook {
         command.append("MKSTREAM")
         reader.send(command, blockMilliseconds: 0) { outcome in
             switch outcome {
-            case .reply: describe(completion)
+            case .reply: describe(completion, isNew: isNew)
             case .refused(let refusal) where refusal.code == "BUSYGROUP": describe(completion)
             case .refused(let refusal): completion(.failure(.refused(refusal, command: "XGROUP CREATE")))
             case .lost, .unsent: completion(.failure(.unknown))
@@ -116,17 +126,13 @@ struct StreamLook {
         }
     }
 
-    private func describe(_ completion: @escaping (Result<Seen, Failure>) -> Void) {
-        var seen = Seen()
-        seen.wallMilliseconds = wallMilliseconds
-        reader.send(RedisCommand("XINFO", "STREAM", stream), blockMilliseconds: 0) { outcome in
+    private func describe(_ completion: @escaping (Result<Seen, Failure>) -> Void, isNew: Bool = false) {
+        reader.send(StreamLook.command(stream), blockMilliseconds: 0) { outcome in
             switch outcome {
             case .reply(let reply):
-                seen.length = StreamLook.field("length", of: reply)?.integer ?? 0
-                seen.newestOffset = StreamLook.offset(StreamLook.field("last-generated-id", of: reply)) ?? -1
-                seen.entriesAdded = StreamLook.field("entries-added", of: reply)?.integer
-                seen.newestEntryOffset = StreamLook.offset(StreamLook.field("last-entry", of: reply)?[0]) ?? -1
-                seen.firstOffset = StreamLook.offset(StreamLook.field("first-entry", of: reply)?[0])
+                var seen = Seen(reply)
+                seen.wallMilliseconds = wallMilliseconds
+                seen.isNew = isNew
                 next(seen, completion)
             case .refused(let refusal): completion(.failure(.refused(refusal, command: "XINFO STREAM")))
             case .lost, .unsent: completion(.failure(.unknown))
@@ -156,9 +162,13 @@ struct StreamLook {
         }
     }
 
-    /// Of an id that no clock gives, the one that stands above all others: the stream does not end before it, and who reads it will say so.
+    static func command(_ stream: String) -> RedisCommand { RedisCommand("XINFO", "STREAM", stream) }
+
+    /// Stands for an id that no clock gives, above all others: the stream does not end before it, and who reads it will say so.
+    static let offsetBeyondAll = Int64.max - 1
+
     private static func offset(_ reply: RedisReply?) -> Int64? {
-        reply?.bytes.flatMap { RedisStreamID($0) }.map { $0.offset ?? .max - 1 }
+        reply?.bytes.flatMap { RedisStreamID($0) }.map { $0.offset ?? offsetBeyondAll }
     }
 
     /// Replies of XINFO are names and values in turn.

@@ -14,6 +14,7 @@ struct MemberRunnerTests {
         let server: RedisServer
         let stop = StopRequest()
         let runner: MemberRunner
+        let registry = Registry()
         private var ticks = 0
         /// No expectation, only the end of a test that hangs.
         private static let mostTicks = 240
@@ -28,7 +29,6 @@ struct MemberRunnerTests {
             let settings = RunSettings(
                 lane: try LaneSettings(configuration, planTargets: false, seed: 1), pace: .live, pools: [],
                 delivery: DeliveryOptions(configuration))
-            let registry = Registry()
             runner = try MemberRunner(
                 settings: settings, group: #require(try GroupRunSettings(configuration)), registry: registry,
                 log: Log(
@@ -87,5 +87,25 @@ struct MemberRunnerTests {
             return false
         }
         #expect(ending == .drained)
+    }
+
+    @Test("has a lag that grows while Redis is away, also once its partitions are let go")
+    func lagWithoutRedis() throws {
+        let run = try Run(RedisServer())
+        var isKilled = false
+        var ages: [Int64] = []
+        let ending = run.run { hindrance in
+            if !isKilled, hindrance == nil {
+                isKilled = true
+                run.server.kill()
+            }
+            let owned = run.registry.snapshot().number("waypulse_partitions_owned")
+            guard isKilled, hindrance != nil, owned == 0 else { return false }
+            ages.append(run.registry.snapshot().number("waypulse_source_lag_seconds") ?? 0)
+            return ages.count == 3
+        }
+        #expect(ending == .drained)
+        #expect(ages.count == 3 && ages[0] > 0)
+        #expect(ages == Set(ages).sorted())
     }
 }

@@ -9,44 +9,6 @@ import Testing
 
 @Suite("A feed of a stream whose ids or counts are odd", .serialized)
 struct StreamIdentifierTests {
-    /// Reads partition 0 of the topic rides, and looks at it again and again.
-    private final class Reader {
-        let bench: StreamBench
-        let feed: StreamFeed
-        private(set) var notices: [StreamNotice] = []
-        private(set) var offsets: [Int64] = []
-        private(set) var steps = 0
-
-        init(_ bench: StreamBench, after: SettledPosition? = nil) {
-            self.bench = bench
-            let settings = StreamSettings(topics: ["rides"], group: "g", apps: [])
-            feed = StreamFeed(partition: 0, epoch: 1, client: bench.client, settings: settings, after: [after])
-        }
-
-        func drive(until condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-            bench.drive({ step() }, until: condition, sourceLocation: sourceLocation)
-        }
-
-        /// As many turns as many looks need.
-        func lookOften() {
-            let end = steps + 200
-            drive { steps >= end }
-        }
-
-        private func step() {
-            steps += 1
-            let now = Int64(steps) * StreamFeed.lookMilliseconds / 4
-            feed.read(nowMilliseconds: now, wallMilliseconds: 1_000_000)
-            while let batch = feed.first {
-                notices += batch.notices
-                offsets += batch.records.map(\.offset)
-                feed.finishFirst()
-            }
-        }
-
-        var hasRewound: Bool { notices.contains { if case .rewound = $0 { true } else { false } } }
-    }
-
     private func add(_ bench: StreamBench, _ identifiers: String...) throws {
         for identifier in identifiers { try bench.server.call("XADD", "rides:{0}", identifier, "event", "{}") }
     }
@@ -55,7 +17,7 @@ struct StreamIdentifierTests {
     func microseconds() throws {
         let bench = try StreamBench()
         try add(bench, "1-0", "2-0", "3-0")
-        let reader = Reader(bench)
+        let reader = StreamReader(bench)
         reader.drive { reader.offsets.count == 3 }
         try add(bench, "1796035369962000-0")
         reader.drive { reader.feed.fault != nil }
@@ -74,7 +36,7 @@ struct StreamIdentifierTests {
     func microsecondsAtFirst() throws {
         let bench = try StreamBench()
         try add(bench, "5-0", "1796035369962000-0")
-        let reader = Reader(bench, after: SettledPosition(offset: 4 << 20, records: 0))
+        let reader = StreamReader(bench, after: SettledPosition(offset: 4 << 20, records: 0))
         reader.drive { reader.feed.fault != nil && !reader.offsets.isEmpty }
         reader.lookOften()
         #expect(reader.offsets == [5 << 20])
@@ -85,12 +47,12 @@ struct StreamIdentifierTests {
     func madeAnew() throws {
         let bench = try StreamBench()
         try add(bench, "11-0", "12-0")
-        let reader = Reader(bench, after: SettledPosition(offset: 10 << 20, records: 10))
+        let reader = StreamReader(bench, after: SettledPosition(offset: 10 << 20, records: 10))
         reader.drive { reader.offsets.count == 2 }
         let anew = SettledPosition(offset: 10 << 20, records: 0)
-        #expect(reader.notices.contains(.rewound(source: 0, fromOffset: 10 << 20, anew)))
+        #expect(reader.notices.contains(.replaced(source: 0, fromOffset: 10 << 20, anew)))
         reader.lookOften()
-        #expect(reader.notices.count { if case .rewound = $0 { true } else { false } } == 1)
+        #expect(reader.notices.count { if case .replaced = $0 { true } else { false } } == 1)
         try add(bench, "13-0")
         reader.drive { reader.offsets.count == 3 }
         #expect(reader.feed.lags[0].entries == 0)
