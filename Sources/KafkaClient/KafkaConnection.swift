@@ -88,6 +88,7 @@ public class KafkaConnection {
     }
 
     fileprivate func serve() {
+        if !isClosed { serving() }
         wake.clear()
         while let events, let event = rd_kafka_queue_poll(events, 0) {
             take(event)
@@ -110,6 +111,8 @@ public class KafkaConnection {
     func handle(_ event: OpaquePointer) {}
     /// An error that concerns a partition, the group, or everything where it `isFatal`.
     func handle(_ fault: KafkaFault, _ code: rd_kafka_resp_err_t, _ partition: KafkaTopicPartition?) {}
+    /// Before events are taken.
+    func serving() {}
     /// All events that were there have been taken.
     func served() {}
     /// Before the client goes: what else holds on to it.

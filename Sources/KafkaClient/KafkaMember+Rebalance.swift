@@ -72,18 +72,34 @@ extension KafkaMember {
     private func revoke(_ partitions: [KafkaTopicPartition], isLost: Bool) {
         // Where one is still pending, librdkafka has given up waiting for it.
         revocation = nil
-        guard !isLost else { return lose(partitions) }
-        instruments.rebalances.add(Int64(partitions.count), .revoked)
-        revocation = Revocation(partitions: partitions, unreleased: Set(partitions))
-        guard !partitions.isEmpty else { return commitAndLetGo() }
-        tell(.revoked(partitions))
+        if isLost {
+            letGo(of: partitions)
+            return tellLost(partitions)
+        }
+        // What was given up before librdkafka knew is told no more.
+        let told = partitions.filter(owned.contains)
+        revocation = Revocation(partitions: partitions, unreleased: Set(told))
+        guard !told.isEmpty else { return commitAndLetGo() }
+        instruments.rebalances.add(Int64(told.count), .revoked)
+        tell(.revoked(told))
     }
 
-    private func lose(_ partitions: [KafkaTopicPartition]) {
-        letGo(of: partitions)
-        guard !partitions.isEmpty else { return }
-        instruments.rebalances.add(Int64(partitions.count), .lost)
-        tell(.lost(partitions))
+    private func tellLost(_ partitions: [KafkaTopicPartition]) {
+        let told = partitions.filter(owned.contains)
+        guard !told.isEmpty else { return }
+        instruments.rebalances.add(Int64(told.count), .lost)
+        tell(.lost(told))
+    }
+
+    /// The group has forgotten this member, or must have by now; librdkafka tells later, or of one partition after the other (the flag of
+    /// lost assignments vanishes when it happens during a rebalance, confluentinc/librdkafka#5604). Doubt counts as loss.
+    func giveUp() {
+        let all = owned.sorted()
+        let pending = revocation
+        revocation = nil
+        commitDeadline.cancel()
+        if let pending { letGo(of: pending.partitions) }
+        tellLost(all)
     }
 
     /// The session may end while a revocation is waited for, and librdkafka tells of that by a flag alone.
@@ -91,7 +107,8 @@ extension KafkaMember {
         guard let pending = revocation, rd_kafka_assignment_lost(client.pointer) != 0 else { return }
         revocation = nil
         commitDeadline.cancel()
-        lose(pending.partitions)
+        letGo(of: pending.partitions)
+        tellLost(pending.partitions)
     }
 
     /// Once per revocation, and none runs freely: a commit of one's own in the middle of an incremental rebalance loses the assignment
@@ -131,6 +148,7 @@ extension KafkaMember {
             fault = .of(bad.code, "committing the offset of \(bad.partition)")
         }
         instruments.commits.add(1, fault == nil ? .committed : fault?.kind == .stale ? .stale : .refused)
+        if code == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID { return giveUp() }
         if isOfRevocation {
             if revocation?.isCommitting == true { finishRevocation(fault) }
         } else if let fault, fault.kind != .stale {
@@ -144,7 +162,8 @@ extension KafkaMember {
         revocation = nil
         commitDeadline.cancel()
         letGo(of: pending.partitions)
-        if !pending.partitions.isEmpty { tell(.released(pending.partitions, fault)) }
+        let told = pending.partitions.filter(owned.contains)
+        if !told.isEmpty { tell(.released(told, fault)) }
     }
 
     private func letGo(of partitions: [KafkaTopicPartition]) {

@@ -30,6 +30,7 @@ public final class KafkaMember: KafkaConnection {
     /// What the group wants back and waits for.
     var revocation: Revocation?
     var commitDeadline: LoopTimer!
+    private var servedMilliseconds = EventLoop.currentMilliseconds()
     private var departure: Departure?
     private var departureDeadline: LoopTimer!
 
@@ -86,7 +87,14 @@ public final class KafkaMember: KafkaConnection {
 
     override func handle(_ fault: KafkaFault, _ code: rd_kafka_resp_err_t, _ partition: KafkaTopicPartition?) {
         instruments.faults.add(1, .group)
+        if code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED || fault.kind == .fenced { giveUp() }
         tell(.fault(fault))
+    }
+
+    override func serving() {
+        let now = EventLoop.currentMilliseconds()
+        defer { servedMilliseconds = now }
+        if now - servedMilliseconds > Int64(group.pollIntervalMaxMilliseconds) { giveUp() }
     }
 
     override func served() {

@@ -208,4 +208,28 @@ import Testing
             until: { rider.count == 2 && bench.count("waypulse_kafka_commits_total", "committed") > before })
         rider.close()
     }
+
+    @Test func aMemberWhoseLoopStandsStillLosesEverythingAndComesBack() throws {
+        let bench = try bench(partitions: 2)
+        let ledger = Ledger()
+        func impatient(_ group: inout KafkaGroup) { group.pollIntervalMaxMilliseconds = 4_000 }
+        let still = try Rider(bench, ledger: ledger, membership: impatient)
+        bench.ride(still, until: { still.count == 40 })
+        // From here on the first loop does not turn, until the second member has everything.
+        let elsewhere = Bench(cluster)
+        let other = try Rider(elsewhere, ledger: ledger)
+        elsewhere.ride(other, until: { other.open.count == 2 })
+        bench.ride(still, until: { still.heard { $0 == .lost(rides(0, 1)) } })
+        #expect(!still.heard { if case .released = $0 { true } else { false } })
+        var isShared = false
+        while !isShared {
+            bench.loop.runOnce(timeoutMilliseconds: 10)
+            elsewhere.loop.runOnce(timeoutMilliseconds: 10)
+            still.read()
+            other.read()
+            isShared = still.open.count == 1 && other.open.count == 1
+        }
+        other.close()
+        still.close()
+    }
 }
