@@ -7,6 +7,10 @@
 ///
 /// Brokers answer with one batch of records at least, however large its producer made it (KIP-74): where batches are larger than the half, they
 /// are what is fetched beyond the first.
+///
+/// Do not be sparing with it: librdkafka before 2.2 looks only once a second whether a queue that was full has room again, so that a backlog
+/// is read at no more than (records a partition + one answer) × partitions a second. A million records of 200 bytes in four partitions took 9 s
+/// with 16 MiB and 3 s with 64 MiB or more.
 public struct KafkaPrefetch: Equatable, Sendable {
     public let kibibytesAPartition: Int
     public let recordsAPartition: Int

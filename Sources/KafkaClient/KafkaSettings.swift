@@ -64,7 +64,7 @@ public struct KafkaReading: Sendable {
     public var isolation = Isolation.readCommitted
     public var missingOffset = MissingOffset.error
     /// Records that were fetched and not taken yet, of all partitions together: see `KafkaPrefetch`.
-    public var prefetchMiB = 64
+    public var prefetchMiB = 256
     /// How many partitions may be read at once: those of all topics, since one member may have to carry all.
     public var partitions: Int
 
