@@ -17,6 +17,7 @@ let package = Package(
         systemLibrary("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         // Without its pkg-config file, whose flags the package manager refuses; it lies where compilers look.
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        systemLibrary("CRdkafka", pkgConfig: "rdkafka", debian: "librdkafka-dev"),
         .target(name: "CLinux"),
         .target(name: "CMemory"),
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
@@ -31,6 +32,7 @@ let package = Package(
         + module("Sockets", imports: ["COpenSSL", "CLinux"])
         + module("HTTP2", imports: ["Sockets", "CNghttp2", "CLinux"], tests: ["COpenSSL"])
         + module("RedisClient", imports: ["Sockets", "CHiredis", "CLinux", "Instruments"], tests: ["RedisFixture"])
+        + module("KafkaClient", imports: ["Sockets", "CRdkafka", "CLinux", "Instruments"], tests: ["KafkaFixture"])
         + module(
             "Delivery",
             imports: [
@@ -71,7 +73,10 @@ let package = Package(
                 exclude: ["README.md"])
         ]
         // For tests alone: servers of their own.
-        + [.target(name: "RedisFixture", dependencies: ["Sockets", "CLinux"], path: "Tests/RedisFixture")]
+        + [
+            .target(name: "RedisFixture", dependencies: ["Sockets", "CLinux"], path: "Tests/RedisFixture"),
+            .target(name: "KafkaFixture", dependencies: ["CRdkafka"], path: "Tests/KafkaFixture"),
+        ]
         // Measures the rest; no part of what is shipped.
         + [
             .target(

@@ -2,6 +2,8 @@
 
 import importlib.machinery
 import importlib.util
+import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -126,6 +128,41 @@ class Readme(unittest.TestCase):
         self.assertEqual(self.check(block.format("redis-cli -p 6379 ping", "PONG"))[2], [])
         ports = self.check(block.format("test 9464 != 9465 && test 9464 != $((9460 + 4)) && echo two", "two"))
         self.assertEqual(ports[2], [])
+
+
+class KafkaBroker(unittest.TestCase):
+    """With the mock, which needs nothing but what the build does."""
+
+    def broker(self, folder, *words):
+        command = [str(FOLDER / "kafka_broker"), *words, "--data-dir", f"{folder}/data"]
+        environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/cache"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout.strip(), done.stderr
+
+    def test_a_broker_on_free_ports_is_started_asked_and_stopped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, addresses, errors = self.broker(folder, "start", "--engine", "mock", "--port", "0")
+            try:
+                self.assertEqual(code, 0, errors)
+                self.assertEqual(len(addresses.split(",")), 3)
+                self.assertEqual(self.broker(folder, "address")[:2], (0, addresses))
+                self.assertEqual(self.broker(folder, "topic", "rides", "4")[:2], (0, ""))
+                code, _, errors = self.broker(folder, "topic", "rides", "4")
+                self.assertEqual(code, 1)
+                self.assertIn('topic "rides" not created', errors)
+                self.assertEqual(self.broker(folder, "fault", "down", "1")[:2], (0, "ok"))
+                self.assertEqual(self.broker(folder, "fault", "nonsense")[0], 1)
+            finally:
+                self.assertEqual(self.broker(folder, "stop")[0], 0)
+            self.assertEqual(self.broker(folder, "address")[0], 1)
+
+    def test_what_it_does_not_know_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.broker(folder, "begin")[0], 64)
+            code, _, errors = self.broker(folder, "start", "--engine", "kafka")
+            self.assertEqual(code, 1)
+            self.assertIn("tansu, noida or mock", errors)
+            self.assertIn("no broker was started", self.broker(folder, "topic", "rides", "4")[2])
 
 
 DOCKERFILE = """ARG BASE=debian:12

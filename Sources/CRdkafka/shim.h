@@ -1,0 +1,3 @@
+#include <librdkafka/rdkafka.h>
+// A cluster inside the process, for tests.
+#include <librdkafka/rdkafka_mock.h>
