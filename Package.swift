@@ -45,7 +45,7 @@ let package = Package(
         + module(
             "Streams",
             imports: [
-                "CZstd", "CZlib", "RedisClient", "Sockets", "Flow", "Pacing", "Telemetry", "Configuration",
+                "CZstd", "CZlib", "CLinux", "RedisClient", "Sockets", "Flow", "Pacing", "Telemetry", "Configuration",
                 "Instruments",
             ],
             tests: ["RedisFixture"])

@@ -8,10 +8,11 @@ public enum Options {
     public static let redis = RedisGroup()
     public static let storage = StorageGroup()
     public static let process = ProcessGroup()
+    public static let deadLetters = DeadLettersGroup()
 
     /// All declarations. The groups are read by reflection, so that no second list can fall behind the first.
     public static let all: [Declaration] = {
-        let groups: [Any] = [source, redis, storage, app, pacing, attributesType, delivery, process]
+        let groups: [Any] = [source, redis, storage, app, pacing, attributesType, delivery, process, deadLetters]
         let declared = groups.flatMap {
             Mirror(reflecting: $0).children.compactMap { ($0.value as? Declared)?.declaration }
         }

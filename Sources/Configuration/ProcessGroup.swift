@@ -1,4 +1,4 @@
-/// The process itself: ending, metrics, log, dead letters.
+/// The process itself: ending, metrics, log.
 public struct ProcessGroup: Sendable {
     public let drainTimeout = Option.optionalDuration(
         "drainTimeout", in: 0...Bounds.hour,
@@ -12,6 +12,4 @@ public struct ProcessGroup: Sendable {
     public let logFormat = Option.choice(
         "log.format", standard: "auto", of: ["auto", "text", "json"],
         "How log lines look; auto is text on a terminal, else JSON lines.")
-    public let deadLettersFile = Option.optional(
-        "deadLetters.file", .path, "Where events that cannot be used are appended with their reason, as JSON lines.")
 }

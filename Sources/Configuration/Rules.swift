@@ -8,7 +8,7 @@ enum Rules {
     ]
 
     static let process: [Rule] =
-        streams + [
+        streams + deadLetters + [
             .duration(
                 Options.delivery.reconnectDelay, .atMost, Options.delivery.reconnectDelayMax,
                 because: "the first pause would exceed the longest"),

@@ -84,6 +84,7 @@ public struct Completion: Sendable {
 /// An update that never became a push, since a phone or APNs would not have taken it.
 public struct Unpushable: Sendable {
     public let update: Update
+    public let partition: Int32
     public let name: String
     public let explanation: String
 }

@@ -104,7 +104,9 @@ extension Lane {
 
     private func refuse(_ update: Update, shard: Int, name: String, _ explanation: String, at moment: Moment) {
         shards[shard].settle(update.ticket, .refused, at: moment.pacing)
-        unpushable.append(Unpushable(update: update, name: name, explanation: explanation))
+        unpushable.append(
+            Unpushable(
+                update: update, partition: standings[shard].partition, name: name, explanation: explanation))
     }
 
     private func push(_ update: Update) -> Push {

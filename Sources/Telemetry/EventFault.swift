@@ -8,6 +8,8 @@ public struct EventFault: Error, Equatable, Sendable {
         case badTimestamp, badToken, tooManyTargets, unknownApp
         case contentStateMismatch(path: String)
         case contentStateTooLarge
+        /// It was never looked at here: the process ended each time that it was.
+        case crashed
     }
 
     public let reason: Reason
@@ -48,6 +50,7 @@ extension EventFault.Reason {
         case .unknownApp: "unknown_app"
         case .contentStateMismatch: "content_state_mismatch"
         case .contentStateTooLarge: "content_state_too_large"
+        case .crashed: "crashed"
         }
     }
 }

@@ -122,7 +122,15 @@ import Testing
         #expect(standard[Options.process.metricsListen] == Address(host: "127.0.0.1", port: 9464))
         #expect(standard[Options.process.logLevel] == "info")
         #expect(standard[Options.process.logFormat] == "auto")
-        #expect(standard[Options.process.deadLettersFile] == nil)
+        #expect(standard[Options.deadLetters.file] == nil)
+        #expect(standard[Options.deadLetters.to] == nil)
+        #expect(standard[Options.deadLetters.topicPrefix] == "dlq.")
+        #expect(standard[Options.deadLetters.maxLength] == 100_000)
+        #expect(standard[Options.deadLetters.maxAge] == nil)
+        #expect(standard[Options.deadLetters.maxPending] == 10_000)
+        #expect(standard[Options.deadLetters.maxRatio] == 0.5)
+        #expect(standard[Options.deadLetters.minCount] == 1_000)
+        #expect(standard[Options.deadLetters.window] == 60_000)
         #expect(standard.apps.isEmpty && standard.defaultApp == nil)
     }
 }

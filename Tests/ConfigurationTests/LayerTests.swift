@@ -157,7 +157,7 @@ import Testing
         #expect(try recording("etc/waypulse/config.yaml")[Options.source.recording] == "etc/waypulse/ride.jsonl")
         #expect(try recording("/config.yaml")[Options.source.recording] == "/ride.jsonl")
         #expect(try recording("config.yaml")[Options.source.recording] == "ride.jsonl")
-        #expect(try recording("etc/config.yaml")[Options.process.deadLettersFile] == "/var/dead.jsonl")
+        #expect(try recording("etc/config.yaml")[Options.deadLetters.file] == "/var/dead.jsonl")
         #expect(try recording("etc/config.yaml", flags: ["source.recording=-"])[Options.source.recording] == "-")
         #expect(
             try recording("etc/config.yaml")[Options.attributesType.contentStateSchema, attributesType: "Ride"]

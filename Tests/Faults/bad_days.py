@@ -7,7 +7,7 @@ from processes import Trouble, free_port
 from traffic import Shape, stream
 
 TOPIC, GROUP, USER = "parcels", "others", "poor"
-RIGHTS = f"~{GROUP}:* ~{TOPIC}:* +@read +@write +@scripting +@connection -@dangerous +time +info"
+RIGHTS = f"~{GROUP}:* ~{TOPIC}:* ~dlq.* +@read +@write +@scripting +@connection -@dangerous +time +info"
 
 
 class Case:

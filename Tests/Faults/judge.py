@@ -17,8 +17,9 @@ class Finding:
     counts: dict
 
 
-def judge(entries, truth, terms, unsettled=()):
-    """`unsettled` names streams whose settled position did not reach their end, each with what was found."""
+def judge(entries, truth, terms, unsettled=(), letters=()):
+    """`unsettled` names streams whose settled position did not reach their end, `letters` those whose dead letters are not what they should be,
+    each with what was found."""
     histories = {name: [] for name in truth.finals}
     for entry in entries:
         histories.setdefault(truth.activity(entry), []).append(entry)
@@ -31,6 +32,7 @@ def judge(entries, truth, terms, unsettled=()):
     # What waits for a token that will never be reported may hold its events.
     if not counts["unstarted"]:
         broken += [Broken("settled", name, text) for name, text in unsettled]
+    broken += [Broken("deadLetters", name, text) for name, text in letters]
     # Each is stated even where there is none.
     names = ("activities", "requests", "pushes", "retries", "resends", "late", "ends", "starts", "unstarted", "excused")
     return Finding(broken, {name: counts[name] for name in names} | {"slowestEnd": slowest_end(histories, truth)})

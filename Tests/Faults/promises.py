@@ -15,6 +15,7 @@ PROMISES = {
     "cadence": "no window holds more than the cadence allows",
     "resend": "an update repeats the one before it once after a kill, if that was in flight, and never otherwise",
     "settled": "what is told is settled: the positions in Redis reach the ends of the streams",
+    "deadLetters": "an entry that is no event lies with the dead letters, once, and nothing else does",
     "wellFormed": "the provider refuses nothing but by order of the test",
 }
 

@@ -10,7 +10,7 @@ from processes import Child, Trouble, free_port, until
 OPERATOR_PASSWORD = "operator-of-the-test"
 MEMBER_USER, MEMBER_PASSWORD = "waypulse", "member-of-the-test"
 # What a member needs, and no more.
-MEMBER_RIGHTS = "~couriers:* ~rides:* +@read +@write +@scripting +@connection -@dangerous +time +info +role"
+MEMBER_RIGHTS = "~couriers:* ~rides:* ~dlq.* +@read +@write +@scripting +@connection -@dangerous +time +info +role"
 
 
 class Refused(Exception):

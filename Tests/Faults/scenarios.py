@@ -6,6 +6,7 @@ import redis
 from bad_days import bad_days
 from member import LEASE_SECONDS
 from processes import Trouble
+from traffic import stream
 from world import World, past_the_lease
 
 
@@ -163,6 +164,27 @@ def outage(world, is_short):
     world.notes["outageSeconds"] = round(time.monotonic() - before)
 
 
+def dead_letters(world, is_short):
+    """Dead letters may not be written, past a kill and a take-over, and then may: positions wait for them, and none is missing or there twice."""
+    a, b = world.start("a", "b")
+    world.traffic.begin()
+    world.run_to(0.25)
+    rights = redis.MEMBER_RIGHTS.split()
+    world.server.run("ACL", "SETUSER", redis.MEMBER_USER, "resetkeys", *[one for one in rights if one != "~dlq.*"])
+    for number in range(world.shape.partitions):
+        for garbage in range(20):
+            world.server.run("XADD", stream(world.shape.topic, number), "*", "event", f"garbage {garbage}", "key", "k")
+    world.until(lambda: "dlq." in a.get("/readyz")[1] + b.get("/readyz")[1], 30, "a word about dead letters that cannot be written")
+    world.unclean()
+    a.kill()
+    world.run(past_the_lease())
+    a.start()
+    world.run(2 if is_short else 10)
+    world.server.run("ACL", "SETUSER", redis.MEMBER_USER, *rights)
+    for member in (a, b):
+        member.running(world.pump)
+
+
 # By name: what is done, and for how many seconds traffic goes on meanwhile, in short and in full.
 SCENARIOS = {
     "calm": (calm, 8, 30),
@@ -175,6 +197,7 @@ SCENARIOS = {
     "failover": (failover, 18, 40),
     "memory-full": (memory_full, 16, 40),
     "outage": (outage, 26, 140),
+    "dead-letters": (dead_letters, 16, 40),
     "bad-days": (bad_days, 14, 40),
 }
 

@@ -102,7 +102,7 @@ class Judge(unittest.TestCase):
             "resend": (repeated(), RIDE),
             "wellFormed": (spoilt(0, status=400, reason="BadTopic", verdict=None), RIDE),
         }
-        self.assertEqual(set(cases) | {"settled"}, set(PROMISES))
+        self.assertEqual(set(cases) | {"settled", "deadLetters"}, set(PROMISES))
         for promise, (story, events) in cases.items():
             with self.subTest(promise):
                 self.assertIn(promise, found(story, events))

@@ -1,6 +1,7 @@
 """Everything one scenario has: Redis, the simulator, members and traffic, in a folder of their own, ended whatever happens."""
 
 import contextlib
+import json
 import shutil
 import tempfile
 import time
@@ -128,7 +129,7 @@ class World:
             self.run(0.5)
             unsettled = self.unsettled()
         self.stop_all()
-        finding = judge(self.simulator.entries(), truth, self.terms, unsettled)
+        finding = judge(self.simulator.entries(), truth, self.terms, unsettled, self.wrong_letters())
         finding.counts |= {
             "events": self.traffic.counts["events"], "unclean": len(self.terms.unclean),
             "mebibytes": max((one.most_resident_bytes for one in self.members), default=0) >> 20, **self.notes,
@@ -162,6 +163,29 @@ class World:
                     found.append((name, f"settled up to {settled.decode()}, the last is {last[0][0].decode()}"))
         return found
 
+    def wrong_letters(self):
+        """By stream: which entries that are no events have no letter, or two, and which letters are about others."""
+        if self.options.member or self.may_lose:
+            return []
+        found = []
+        with self.master().client(seconds=20) as client:
+            entries = list(published(client, self.shape))
+            for number in range(self.shape.partitions):
+                name = stream(self.shape.topic, number)
+                bad = [identifier for one, identifier, body in entries if one == name and not is_event(body)]
+                fields = [dict(zip(fields[::2], fields[1::2])) for _, fields in client("XRANGE", f"dlq.{name}", "-", "+")]
+                kept = [one[b"waypulse.dlq.entry"].decode() for one in fields]
+                # What was trimmed from the stream may have left its letter.
+                there = {identifier for one, identifier, _ in entries if one == name}
+                kept = [identifier for identifier in kept if identifier in there]
+                if sorted(bad) != sorted(kept):
+                    missing, others = set(bad) - set(kept), set(kept) - set(bad)
+                    twice = len(kept) - len(set(kept))
+                    text = f"{len(missing)} have no letter, {len(others)} letters are about events, {twice} there twice"
+                    found.append((name, f"{len(bad)} entries are no events; {text}"))
+                self.notes["letters"] = self.notes.get("letters", 0) + len(kept)
+        return found
+
     def excuse_what_redis_lost(self, found):
         """An entry that Redis acknowledged and then lost itself, as a master may that had not replicated it yet."""
         acknowledged = self.traffic.acknowledged.items()
@@ -178,6 +202,15 @@ class World:
                 status = member.stop(self.pump)
                 if status != 0:
                     raise Trouble(f"{member.name} ended with {status} after SIGTERM: {member.child.text()[-2_000:]}")
+
+
+def is_event(body):
+    """Of what the traffic publishes: it is cut off in the middle, or it is one."""
+    try:
+        json.loads(body or b"")
+    except ValueError:
+        return False
+    return True
 
 
 def as_numbers(identifier):

@@ -4,12 +4,14 @@
 usage: Tests/Scripts/test_command_line.py [PROGRAM]      (default: .build/release/waypulse)
 """
 
+import base64
 import json
 import os
 import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -46,6 +48,20 @@ CASES = [
     ("plan --jsno ride.jsonl", USAGE, "", "has no option --jsno; did you mean --json?"),
     ("plan --json=yes ride.jsonl", USAGE, "", "--json takes no value"),
     ("plan --config", USAGE, "", "--config needs a value"),
+    ("dlq", USAGE, "", '"dlq" needs one of: list, show, redrive'),
+    ("dlq list", USAGE, "", "dlq list needs to know where dead letters are\ntry:   waypulse dlq list dead.jsonl"),
+    ("dlq list absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),
+    ("dlq list --stage nowhere ride.jsonl", USAGE, "", '--stage is one of decode, schema, pacing, push, not "nowhere"'),
+    ("dlq list --since yesterday ride.jsonl", USAGE, "", '--since: "yesterday" is no time'),
+    ("dlq list ride.jsonl", OK, "", "warning: 13 lines or entries there that are no dead letter"),
+    ("dlq list --topic rides ride.jsonl", USAGE, "", "dlq list was given files and streams"),
+    ("dlq show ride.jsonl", NO, "", "no such dead letter in ride.jsonl"),
+    ("dlq redrive ride.jsonl", USAGE, "", "try:   waypulse dlq redrive ride.jsonl -o again.jsonl"),
+    ("dlq redrive --rate 5/s ride.jsonl", USAGE, "", "--rate is for streams"),
+    ("dlq redrive --rate 0 ride.jsonl", USAGE, "", '--rate takes records a second, not "0"'),
+    ("dlq list --config", USAGE, "", "--config needs a value"),
+    ("config show --set deadLetters.to=file", CONFIGURATION, "", '"file" needs a deadLetters.file; set deadLetters.file'),
+    ("config show --set deadLetters.to=streams", CONFIGURATION, "", "needs source.redis.url"),
     # Recordings
     ("plan", USAGE, "", "plan needs a recording\ntry:   waypulse plan recording.jsonl"),
     ("plan absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),
@@ -544,6 +560,237 @@ class Members(WithRedis, WithSimulator):
         self.assertEqual((letter["source"], letter["partition"], letter["entry"]), ("rides:{1}", 1, identifier))
 
 
+class DeadLetters(WithRedis, WithSimulator):
+    """Of streams: kept beside them, waited for, looked at, and published again."""
+
+    begin_member, ready, log_of = Members.begin_member, Members.ready, Members.log_of
+
+    def publish(self, *values, partition=1, **fields):
+        """The ids."""
+        more = [word for pair in fields.items() for word in pair]
+        return [self.ask("xadd", f"rides:{{{partition}}}", "*", *more, "event", value) for value in values]
+
+    def until(self, holds, what):
+        begun = time.monotonic()
+        while not holds():
+            self.assertLess(time.monotonic() - begun, PATIENCE_SECONDS, what)
+
+    def dead(self, partition=1):
+        return self.ask("xrange", f"dlq.rides:{{{partition}}}", "-", "+")
+
+    def position(self, partition=1):
+        """The id up to which the partition is settled."""
+        stored = self.ask("hget", f"waypulse:{{{partition}}}:cursor", "rides")
+        return tuple(map(int, stored.split()[0].split("-"))) if stored else (0, 0)
+
+    def number(self, identifier):
+        return tuple(map(int, identifier.split("-")))
+
+    def metric(self, operations, name):
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.get(operations + "/metrics")[1], re.MULTILINE)
+        return float(found[1]) if found else None
+
+    def dlq(self, command, *words):
+        return self.waypulse("dlq", command, *self.place("from"), *words)
+
+    def test_letters_lie_beside_their_stream_with_all_that_came_and_the_position_passes_them(self):
+        [identifier] = self.publish("no JSON \x07", key="order-1", traceparent="00-ab-cd-01")
+        process, operations = self.begin_member()
+        self.until(lambda: self.position() >= self.number(identifier), "a position behind the record")
+        [[letter, fields]] = self.dead()
+        self.assertEqual(letter, identifier)
+        self.assertEqual(fields[:6], ["key", "order-1", "traceparent", "00-ab-cd-01", "event", "no JSON \x07"])
+        about = dict(zip(fields[6::2], fields[7::2]))
+        self.assertEqual(about["waypulse.dlq.reason"], "not_json")
+        self.assertEqual((about["waypulse.dlq.topic"], about["waypulse.dlq.partition"]), ("rides", "1"))
+        self.assertEqual((about["waypulse.dlq.group"], about["waypulse.dlq.attempts"]), ("waypulse", "1"))
+        self.until(lambda: self.metric(operations, "waypulse_dead_letters_pending") == 0, "none pending")
+        self.assertEqual(self.metric(operations, 'waypulse_dead_letters_written_total{stage="decode"}'), 1)
+        self.log_of(process)
+
+    def test_a_position_waits_for_a_letter_that_cannot_be_written_and_nothing_is_lost(self):
+        process, operations = self.begin_member()
+        self.ready(operations, "ready\n")
+        self.ask("set", "dlq.rides:{1}", "x")
+        bad = self.publish("no JSON", "nor this")
+        good = self.publish('{"type":"position","activityId":"nobody","timestamp":1,"latitude":1,"longitude":2}')
+        said = self.ready(operations, "not ready: dlq.rides:{1}")
+        self.assertIn("WRONGTYPE", said)
+        self.assertIn("rename or remove that key", said)
+        other = self.publish('{"type":"position","activityId":"nobody","timestamp":1,"latitude":1,"longitude":2}', partition=2)
+        # Other partitions go on, and reading as well: the record behind was read.
+        self.until(lambda: self.position(2) >= self.number(other[0]), "a position of another partition")
+        self.assertLess(self.position(), self.number(bad[0]))
+        # Killed in between: whoever comes next reads them again.
+        process.kill()
+        process.wait()
+        process, operations = self.begin_member("--set", "source.redis.lease=6s")
+        self.ready(operations, "not ready: dlq.rides:{1}")
+        self.ask("del", "dlq.rides:{1}")
+        self.until(lambda: self.position() >= self.number(good[0]), "a position behind all")
+        self.assertEqual([letter for letter, _ in self.dead()], bad)
+        self.ready(operations, "ready\n")
+        self.log_of(process)
+
+    def test_when_too_many_letters_wait_reading_stops_and_goes_on(self):
+        process, operations = self.begin_member("--set", "deadLetters.maxPending=5", "--set", "source.redis.readCount=2")
+        self.ready(operations, "ready\n")
+        self.ask("set", "dlq.rides:{1}", "x")
+        self.publish(*["no JSON"] * 40)
+        self.until(lambda: self.metric(operations, 'waypulse_reading_stopped{cause="pending"}') == 1, "reading stops")
+        self.assertLess(self.metric(operations, "waypulse_dead_letters_pending"), 40)
+        self.ask("del", "dlq.rides:{1}")
+        self.until(lambda: len(self.dead()) == 40, "all of them")
+        self.until(lambda: self.metric(operations, 'waypulse_reading_stopped{cause="pending"}') == 0, "reading goes on")
+        self.log_of(process)
+
+    def test_a_flood_of_garbage_stops_reading_and_says_so(self):
+        flood = ["--set", "deadLetters.minCount=20", "--set", "source.redis.readCount=10"]
+        process, operations = self.begin_member(*flood)
+        self.publish(*["garbage"] * 200)
+        said = self.ready(operations, "not ready: ")
+        self.assertRegex(said, r"(\d+) of \1 records could not be used within 60 s, and nothing more is read; look at them \(waypulse dlq list\)")
+        self.assertEqual(self.metric(operations, 'waypulse_alarms_total{alarm="dead_letters"}'), 1)
+        self.assertEqual(self.metric(operations, 'waypulse_reading_stopped{cause="flood"}'), 1)
+        log = self.log_of(process)
+        self.assertEqual([line["message"] for line in log].count("reading stops: too many records cannot be used"), 1)
+        kept = len(self.dead())
+        self.assertLess(kept, 200)
+        process, _ = self.begin_member(*flood, "--set", "deadLetters.maxRatio=1")
+        self.until(lambda: len(self.dead()) == 200, "the rest, once the limit is raised")
+        self.log_of(process)
+
+    def test_letters_are_listed_shown_and_published_again(self):
+        event = '{"type":"position","activityId":"order-9","timestamp":1,"latitude":1}'
+        bad = self.publish("no JSON", event, key="k")
+        process, operations = self.begin_member()
+        self.until(lambda: len(self.dead()) == 2, "the letters")
+        self.log_of(process)
+        status, output, errors = self.dlq("list")
+        self.assertEqual(status, OK, errors)
+        first, second = output.splitlines()
+        self.assertTrue(first.startswith(f"1/{bad[0]}  20"), first)
+        self.assertIn(f"  not_json  rides:{{1}} {bad[0]}  k  ", first)
+        self.assertIn("  missing_field:longitude  ", second)
+        self.assertIn("  order-9  ", second)
+        self.assertIn("2 dead letters in dlq.rides (4 streams)\n", errors)
+        # Filters
+        self.assertEqual(self.dlq("list", "--reason", "missing_field")[1], second + "\n")
+        self.assertEqual(self.dlq("list", "--activity", "order-9")[1], second + "\n")
+        self.assertEqual(self.dlq("list", "--since", "1h", "--partition", "1", "--limit", "1")[1], first + "\n")
+        self.assertEqual(self.dlq("list", "--until", "2020-01-01T00:00:00Z")[1], "")
+        self.assertEqual(self.dlq("list", "--partition", "0")[1], "")
+        self.assertEqual(self.dlq("show", "--letter", f"1/{bad[1]}", "--raw")[1], event)
+        shown = self.dlq("show", "--letter", f"1/{bad[0]}")[1]
+        self.assertIn("reason:        not_json\n", shown)
+        self.assertTrue(shown.endswith("\nno JSON\n"), shown)
+        whole = json.loads(self.dlq("show", "--json")[1])
+        self.assertEqual(base64.b64decode(whole["valueBase64"]), b"no JSON")
+        status, _, errors = self.dlq("show", "--letter", "1/7-7")
+        self.assertEqual(status, NO)
+        self.assertIn("no such dead letter in dlq.rides (4 streams)\ntry:   waypulse dlq list", errors)
+        # Published again
+        status, output, errors = self.dlq("redrive", "--reason", "missing_field", "--dry-run")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertIn("1 record would be published again, nothing was done\n", output)
+        self.assertEqual(len(self.dead()), 2)
+        status, output, errors = self.dlq("redrive", "--reason", "missing_field", "--json")
+        self.assertEqual(status, OK, errors)
+        report = json.loads(output)
+        self.assertEqual((report["published"], report["gone"], report["reasons"]), (1, 0, {"missing_field:longitude": 1}))
+        self.assertEqual([letter for letter, _ in self.dead()], bad[:1])
+        identifier, fields = self.ask("xrevrange", "rides:{1}", "+", "-", "COUNT", "1")[0]
+        self.assertEqual(fields[:4], ["key", "k", "event", event])
+        self.assertIn("0 records published again", self.dlq("redrive", "--reason", "missing_field")[1])
+        # It fails again, and says so.
+        process, _ = self.begin_member()
+        self.until(lambda: len(self.dead()) == 2, "the letter again")
+        self.log_of(process)
+        again = json.loads(self.dlq("show", "--letter", f"1/{identifier}", "--json")[1])
+        self.assertEqual((again["attempts"], again["entry"]), (2, identifier))
+
+    def test_a_rate_holds_a_redrive_back_and_all_of_it_arrives(self):
+        bad = self.publish(*[f"no JSON {number}" for number in range(60)])
+        process, _ = self.begin_member()
+        self.until(lambda: len(self.dead()) == len(bad), "the letters")
+        self.log_of(process)
+        begun = time.monotonic()
+        status, output, errors = self.dlq("redrive", "--rate", "200/s")
+        self.assertEqual(status, OK, errors)
+        self.assertIn("60 records published again, from dlq.rides (4 streams)", output)
+        self.assertGreaterEqual(time.monotonic() - begun, 59 / 200)
+        events = [dict(zip(fields[::2], fields[1::2]))["event"] for _, fields in self.ask("xrange", "rides:{1}", "-", "+")]
+        self.assertEqual(events[60:], events[:60])
+
+    def test_a_file_keeps_what_came_with_an_entry_as_well(self):
+        [identifier] = self.publish("no JSON", key="order-1", traceparent="00-ab-cd-01")
+        process, _ = self.begin_member("--set", "deadLetters.file=dead.jsonl")
+        self.until(lambda: self.position() >= self.number(identifier), "a position behind the record")
+        self.log_of(process)
+        letter = json.loads((Path(self.folder.name) / "dead.jsonl").read_text())
+        self.assertEqual(base64.b64decode(letter["keyBase64"]), b"order-1")
+        self.assertEqual((letter["traceparent"], letter["topic"], letter["stage"]), ("00-ab-cd-01", "rides", "decode"))
+        self.assertEqual(self.ask("exists", "dlq.rides:{1}"), 0)
+        status, output, errors = self.waypulse("dlq", "redrive", "dead.jsonl", "-o", "again.jsonl")
+        self.assertEqual(status, OK, errors)
+        self.assertEqual(
+            (Path(self.folder.name) / "again.jsonl").read_text().partition(',"receivedAt"')[0],
+            f'{{"partition":1,"offset":{letter["offset"]},"key":"order-1"',
+        )
+
+    def test_a_record_that_was_in_work_at_three_ends_of_processes_is_not_looked_at_any_more(self):
+        folder = Path(self.folder.name) / "state"
+        folder.mkdir()
+        event = '{"type":"position","activityId":"nobody","timestamp":1,"latitude":1,"longitude":2}'
+        before, suspect, behind = self.publish(event, event, event)
+        state = ["--set", "deadLetters.stateDirectory=state", "--set", "source.redis.lease=6s"]
+
+        def ended_with(identifier):
+            """As a process leaves its file that crashed with that record in work."""
+            milliseconds, sequence = self.number(identifier)
+            words = (0x5759_504D_4152_4B31, 1 * 64 + 0 + 1, milliseconds << 20 | sequence)
+            (folder / "waypulse.0.work").write_bytes(struct.pack("<3q", *words).ljust(4096, b"\0"))
+
+        for crash in (1, 2):
+            ended_with(suspect)
+            process, _ = self.begin_member(*state)
+            line = json.loads(self.line_with(process.stderr, "a process ended with a record in work"))
+            self.assertEqual((line["stream"], line["entry"]), ("rides:{1}", suspect))
+            self.until(lambda: self.ask("hget", "waypulse:crashes", f"rides:{{1}}/{suspect}") == str(crash), "a count")
+            self.assertEqual(self.ask("exists", "dlq.rides:{1}"), 0)
+            self.log_of(process)
+        # As if no process had come to save its position.
+        self.ask("del", "waypulse:{1}:cursor")
+        ended_with(suspect)
+        process, _ = self.begin_member(*state)
+        self.until(lambda: self.position() >= self.number(behind), "a position behind all")
+        [[letter, fields]] = self.dead()
+        self.assertEqual((letter, fields[:2]), (suspect, ["event", event]))
+        self.assertIn("crashed", fields)
+        self.until(lambda: self.ask("exists", "waypulse:crashes") == 0, "the count is forgotten")
+        self.log_of(process)
+
+    def test_a_process_that_is_killed_leaves_a_file_that_the_next_one_reads(self):
+        (Path(self.folder.name) / "state").mkdir()
+        process, operations = self.begin_member("--set", "deadLetters.stateDirectory=state")
+        self.ready(operations, "ready\n")
+        process.kill()
+        process.wait()
+        process, operations = self.begin_member("--set", "deadLetters.stateDirectory=state")
+        self.ready(operations, "ready\n")
+        self.assertEqual(sorted(path.name for path in (Path(self.folder.name) / "state").iterdir()), ["waypulse.0.work"])
+        # It had nothing in work.
+        self.assertNotIn("a process ended with a record in work", [line["message"] for line in self.log_of(process)])
+
+    def test_a_disk_that_is_full_holds_the_position(self):
+        [identifier] = self.publish("no JSON")
+        process, operations = self.begin_member("--set", "deadLetters.file=/dev/full")
+        said = self.ready(operations, "not ready: /dev/full")
+        self.assertIn("No space left on device", said)
+        self.assertLess(self.position(), self.number(identifier))
+        self.log_of(process)
+
+
 class Replays(WithRedis):
     def test_a_recording_goes_to_redis_and_comes_back_byte_for_byte(self):
         status, output, errors = self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
@@ -848,6 +1095,20 @@ class Guarantees(WithSimulator):
         dead = (Path(self.folder.name) / "dead.jsonl").read_bytes().splitlines()
         self.assertGreater(len(dead), 50)
         self.assertEqual({json.loads(line)["reason"] for line in dead}, {"not_json"})
+        status, output, errors = self.waypulse("dlq", "redrive", "dead.jsonl", "-o", "again.jsonl")
+        self.assertEqual(status, OK, errors)
+        self.assertIn(f"{len(dead)} records published again, from dead.jsonl", output)
+        again = (Path(self.folder.name) / "again.jsonl").read_bytes().removesuffix(b"\n").split(b"\n")
+        self.assertEqual(again, [base64.b64decode(json.loads(line)["valueBase64"]) for line in dead])
+
+    def test_a_recording_that_is_garbage_is_not_read_to_its_end(self):
+        self.simulator()
+        (Path(self.folder.name) / "garbage.jsonl").write_text("garbage\n" * 5_000)
+        status, _, errors = self.run_with("--speed", "max", "--set", "deadLetters.file=dead.jsonl", "garbage.jsonl")
+        self.assertEqual(status, NO, errors)
+        self.assertIn("the rest of the recording was not read", errors)
+        kept = (Path(self.folder.name) / "dead.jsonl").read_text().count("\n")
+        self.assertTrue(1_000 <= kept < 1_100, kept)
 
 
 if __name__ == "__main__":

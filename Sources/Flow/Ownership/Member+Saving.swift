@@ -96,6 +96,7 @@ extension Member {
     private func settledPosition(_ partition: OwnedPartition, _ shard: Shard, _ source: Int) -> SettledPosition? {
         guard let read = partition.sources[source].readOffset else { return nil }
         var offset = shard.smallestHeld(source: source).map { $0.offset - 1 } ?? read
+        if let hold = partition.sources[source].holds.first { offset = min(offset, hold - 1) }
         #if PLANTED_DEFECTS
             if lane.settings.shard.plantedDefect == .commitAheadOfSettle { offset = read }
         #endif

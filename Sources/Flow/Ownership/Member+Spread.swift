@@ -69,6 +69,7 @@ extension Member {
         partition.phase = .owned
         partition.retryAtMilliseconds = 0
         partition.epoch = claim.epoch
+        partition.firstEpoch = claim.epoch
         partition.leasedAtMilliseconds = askedAtMilliseconds
         partition.nextRenewalMilliseconds = askedAtMilliseconds + settings.renewalMilliseconds
         for (source, position) in claim.positions.enumerated() where source < partition.sources.count {

@@ -28,6 +28,8 @@ final class OwnedPartition {
         var recordsUnsettled: Int64 { recordsRead - (settled?.records ?? recordsBefore) }
         /// Counts of records at some offsets that are not settled, in order.
         var marks: [SettledPosition] = []
+        /// Offsets that no stored position may pass, from the smallest on, beside those that the lane holds.
+        var holds: [Int64] = []
 
         mutating func note(read offset: Int64) {
             readOffset = max(offset, readOffset ?? .min)
@@ -43,6 +45,8 @@ final class OwnedPartition {
     let number: Int32
     var phase = Phase.free
     var epoch: Epoch = 0
+    /// Of the claim; `epoch` is a later one where the store had forgotten that.
+    var firstEpoch: Epoch = 0
     /// Whoever spreads partitions wants it to be this member's.
     var isAssigned = false
     // Touched with every record, and by its member alone.
@@ -111,6 +115,7 @@ final class OwnedPartition {
     func rewind(to position: SettledPosition, source: Int) {
         begin(after: position, source: source)
         sources[source].settled = nil
+        sources[source].holds = []
         // What a save under way says of the source is what it is being rewound from: the next one says otherwise.
         if source < positionsUnderWay.count { positionsUnderWay[source] = nil }
     }
@@ -164,7 +169,7 @@ final class OwnedPartition {
         let fresh = OwnedPartition(number: number, sources: sources.count)
         phase = .free
         sources = fresh.sources
-        (epoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, nil, nil, [])
+        (epoch, firstEpoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, 0, nil, nil, [])
         (serial, acknowledgedSerial, isPositionForgotten) = (0, 0, false)
         (nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0)
         (dueFromMilliseconds, dueLimit, nextDueLookMilliseconds) = (0, OwnedPartition.duePage, 0)

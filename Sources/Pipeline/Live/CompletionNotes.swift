@@ -5,13 +5,15 @@ import Instruments
 struct CompletionNotes {
     private let instruments: LaneInstruments
     private let log: Log
-    private let deadLetters: DeadLetterFile?
+    private let deadLetters: DeadLetterDesk
+    private let marks: DeadLetterMarks
     // What is noted for each push is written to cells of this thread's own.
     private let updates: CounterWriter<LaneInstruments.FateLabel>
     private let pushes: CounterWriter<LaneInstruments.ClassLabel>
     private let freshness: HistogramWriter<LaneInstruments.ClassLabel>
 
-    init(instruments: LaneInstruments, log: Log, deadLetters: DeadLetterFile?) {
+    init(instruments: LaneInstruments, log: Log, deadLetters: DeadLetterDesk, marks: DeadLetterMarks) {
+        self.marks = marks
         self.instruments = instruments
         self.log = log
         self.deadLetters = deadLetters
@@ -34,7 +36,10 @@ struct CompletionNotes {
             log.warning(
                 "the provider refused an update for good", .activity(completion.update.activityIdentifier),
                 .field("reason", reason))
-            deadLetters?.append(completion.update, reason: reason, explanation: "the provider refused it for good")
+            deadLetters.take(
+                marks.letter(
+                    completion.update, partition: completion.dispatch.partition, reason: reason,
+                    detail: "the provider refused it for good", atMilliseconds: moment.pacing.wallMilliseconds))
         case .targetGone:
             log.info(
                 "the provider no longer knows an activity's token", .activity(completion.update.activityIdentifier),

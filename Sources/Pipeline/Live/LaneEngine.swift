@@ -21,11 +21,12 @@ final class LaneEngine {
     @exclusivity(unchecked) var clock: RunClock
     let reports: ReportBox
     let seats: WorkerSeats
-    private let deadLetters: DeadLetterFile?
+    let deadLetters: DeadLetterDesk
+    private let marks: DeadLetterMarks
     private let notes: CompletionNotes
     @exclusivity(unchecked) private var publisher: DecisionPublisher
     @exclusivity(unchecked) private var body = ByteBuffer(capacity: 8_192)
-    let recordsRead: CounterWriter<NoLabel>
+    private let recordsRead: CounterWriter<NoLabel>
     private var arrivals: [ReportBox.Batch] = []
     /// Called about four times a second.
     var onTick: ((Lane, Moment) -> Void)?
@@ -40,10 +41,11 @@ final class LaneEngine {
     /// - Parameters:
     ///   - time: is kept in step with the recording's clock.
     ///   - permits: nil where nobody else can own a partition.
+    ///   - sink: where dead letters go; nil for nowhere.
     /// - Throws: a setting that is wrong, or a system call that failed.
     init(
         settings: RunSettings, registry: Registry, log: Log, stop: StopRequest, time: RecordingTime,
-        permits: SendPermits? = nil
+        permits: SendPermits? = nil, sink: (any DeadLetterSink)?, marks: DeadLetterMarks
     ) throws {
         self.settings = settings
         self.log = log.component("lane")
@@ -56,8 +58,10 @@ final class LaneEngine {
         recordsRead = instruments.records.writer()
         publisher = DecisionPublisher(instruments)
         clock = RunClock(settings.pace, shared: time)
-        deadLetters = try settings.deadLetterFile.map { path throws(SettingFault) in try DeadLetterFile(path: path) }
-        notes = CompletionNotes(instruments: instruments, log: self.log, deadLetters: deadLetters)
+        deadLetters = DeadLetterDesk(
+            settings: settings.deadLetters, sink: sink, registry: registry, alarms: instruments.alarms, log: self.log)
+        self.marks = marks
+        notes = CompletionNotes(instruments: instruments, log: self.log, deadLetters: deadLetters, marks: marks)
         reports = ReportBox(wakeup: stop.wakeup)
         seats = try WorkerSeats(
             count: settings.workers, pools: settings.pools, options: settings.delivery, registry: registry,
@@ -69,6 +73,12 @@ final class LaneEngine {
         flush(isIdle: true)
         seats.stop()
         takeReports()
+        deadLetters.advance(nowMilliseconds: clock.moment.realMilliseconds)
+        if deadLetters.pending > 0 {
+            log.error(
+                "dead letters were not written", .field("count", deadLetters.pending),
+                .hint(deadLetters.fault?.description ?? "with streams, the next owner of their partitions writes them"))
+        }
         publish()
     }
 
@@ -86,12 +96,18 @@ final class LaneEngine {
 
     // MARK: Dead letters
 
-    func refuse(_ fault: EventFault, _ letter: DeadLetter) {
+    func noteRead(_ records: Int) {
+        recordsRead.add(Int64(records))
+        deadLetters.noteRead(records)
+    }
+
+    /// - Parameter hold: the record whose position must not be passed before the letter is written.
+    func refuse(_ fault: EventFault, _ letter: DeadLetter, hold: DeadLetterDesk.Hold? = nil) {
         instruments.deadLetters.add(1, LaneInstruments.FaultLabel(fault.reason))
         log.warning(
             "a record cannot be used", .field("source", letter.source), letter.place,
-            .field("reason", fault.reason.name), .hint(fault.explanation))
-        deadLetters?.append(letter)
+            .field("reason", letter.reason), .hint(letter.detail))
+        deadLetters.take(letter, hold: hold)
     }
 
     // MARK: Timers and dispatch
@@ -117,7 +133,10 @@ final class LaneEngine {
                 "an update was not sent: APNs or the phone would not take it",
                 .activity(refused.update.activityIdentifier),
                 .field("reason", refused.name), .hint(refused.explanation))
-            deadLetters?.append(refused)
+            deadLetters.take(
+                marks.letter(
+                    refused.update, partition: refused.partition, reason: refused.name, detail: refused.explanation,
+                    atMilliseconds: clock.moment.pacing.wallMilliseconds))
         }
     }
 
@@ -159,6 +178,7 @@ final class LaneEngine {
 
     private func publish() {
         publisher.publish(lane, clockSteps: clock.steps)
+        deadLetters.publish()
     }
 
     /// At most `nanoseconds`, until a timer or a retry is due.

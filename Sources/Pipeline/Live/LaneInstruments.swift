@@ -37,6 +37,7 @@ public struct LaneInstruments: Sendable {
         case unknownApp = "unknown_app"
         case contentStateMismatch = "content_state_mismatch"
         case contentStateTooLarge = "content_state_too_large"
+        case crashed
         public static var labelName: String { "reason" }
     }
 
@@ -56,6 +57,7 @@ public struct LaneInstruments: Sendable {
     public enum AlarmLabel: String, MetricLabel {
         case clock, credential, configuration
         case suspectTokens = "suspect_tokens"
+        case deadLetters = "dead_letters"
         public static var labelName: String { "alarm" }
     }
 

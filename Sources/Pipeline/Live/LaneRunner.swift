@@ -15,6 +15,7 @@ public final class LaneRunner {
     private let engine: LaneEngine
     private let lane: Lane
     private let recordings: MergedRecordings
+    private let marks: DeadLetterMarks
     private var recordClock = RecordClock()
     /// The next record to be applied: the recordings' current one.
     @exclusivity(unchecked) private var head: UnsafePointer<RecordingRecord>?
@@ -37,7 +38,10 @@ public final class LaneRunner {
         time: RecordingTime = RecordingTime()
     ) throws {
         self.recordings = recordings
-        engine = try LaneEngine(settings: settings, registry: registry, log: log, stop: stop, time: time)
+        marks = DeadLetterMarks(version: settings.deadLetters.version)
+        engine = try LaneEngine(
+            settings: settings, registry: registry, log: log, stop: stop, time: time,
+            sink: settings.deadLetters.sink(), marks: marks)
         lane = engine.lane
     }
 
@@ -59,10 +63,12 @@ public final class LaneRunner {
             engine.takeReports()
             if engine.stop.isStopped && phase != .draining { beginDraining() }
             engine.fireDueTimers()
-            if phase == .reading { try readRecords() }
+            if phase == .reading, engine.deadLetters.takesMore { try readRecords() }
             if phase == .finishing { stepTimers(before: .max) }
             engine.fireDueTimers()
             engine.dispatch()
+            engine.deadLetters.advance(nowMilliseconds: engine.clock.moment.realMilliseconds)
+            if phase == .reading, engine.deadLetters.isFlooded { beginDraining() }
             engine.tick()
             if let ending { return ending }
             let nanoseconds = idleNanoseconds
@@ -75,8 +81,8 @@ public final class LaneRunner {
 
     private func readRecords() throws(SourceFault) {
         isSourceEmpty = false
-        var applied: Int64 = 0
-        defer { engine.recordsRead.add(applied) }
+        var applied = 0
+        defer { engine.noteRead(applied) }
         for _ in 0..<LaneRunner.recordsATurn {
             guard try fetch(), let record = head, isDue() else { return }
             apply(record)
@@ -146,16 +152,19 @@ public final class LaneRunner {
     private func apply(_ record: UnsafePointer<RecordingRecord>) {
         if let fault = record.pointee.fault {
             lane.countDeadLetter(partition: 0)
-            return refuse(fault, record.pointee)
+            return refuse([fault], record.pointee, isEvent: false)
         }
         let faults = lane.apply(
             record.pointee.decoded, partition: 0, offset: record.pointee.offset, at: engine.clock.moment)
-        guard !faults.isEmpty else { return }
-        for fault in faults.faults { refuse(fault, record.pointee) }
+        if !faults.isEmpty { refuse(faults.faults, record.pointee) }
     }
 
-    private func refuse(_ fault: EventFault, _ record: RecordingRecord) {
-        engine.refuse(fault, DeadLetter(fault: fault, source: recordings.recording.name, record: record))
+    private func refuse(_ faults: [EventFault], _ record: RecordingRecord, isEvent: Bool = true) {
+        engine.refuse(
+            faults[0],
+            marks.letter(
+                faults, record, of: recordings.recording.name, isEvent: isEvent,
+                atMilliseconds: engine.clock.moment.pacing.wallMilliseconds))
     }
 
     // MARK: The end
@@ -175,10 +184,12 @@ public final class LaneRunner {
             return engine.clock.stands && lane.inFlightCount == 0 && lane.isEveryCredentialRefused
                 ? .refusedCredentials : nil
         case .finishing:
-            if lane.isIdle { return .finished }
+            if lane.isIdle { return engine.deadLetters.pending == 0 ? .finished : nil }
             return lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil
         case .draining:
-            if lane.inFlightCount == 0 && !lane.hasReady(onlyUrgent: true) { return .drained }
+            if lane.inFlightCount == 0 && !lane.hasReady(onlyUrgent: true) && engine.deadLetters.pending == 0 {
+                return engine.deadLetters.isFlooded ? .tooManyDeadLetters : .drained
+            }
             guard let deadline = drainDeadlineMilliseconds, engine.clock.moment.realMilliseconds >= deadline else {
                 return nil
             }
@@ -194,7 +205,7 @@ public final class LaneRunner {
             sources.initializeElement(
                 at: 0, to: pollfd(fd: engine.stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0))
             sources.initializeElement(at: 1, to: pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
-            let awaitsSource = isSourceEmpty && phase == .reading
+            let awaitsSource = isSourceEmpty && phase == .reading && engine.deadLetters.takesMore
             engine.reports.sleep { _ = clinux_poll(sources.baseAddress, awaitsSource ? 2 : 1, nanoseconds) }
             // Before what it calls for is looked at, so that no call is lost.
             if sources[0].revents != 0 { engine.stop.wakeup.clear() }
@@ -204,7 +215,7 @@ public final class LaneRunner {
     /// How long there is nothing to do, unless something comes; nil where there is.
     private var idleNanoseconds: Int64? {
         var nanoseconds = LaneEngine.tickMilliseconds * 1_000_000
-        if phase == .reading && !isSourceEmpty {
+        if phase == .reading && !isSourceEmpty && engine.deadLetters.takesMore {
             guard head != nil else { return nil }
             if engine.clock.stands {
                 if lane.inFlightCount == 0 && !lane.hasReady() { return nil }

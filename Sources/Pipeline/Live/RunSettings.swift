@@ -9,7 +9,7 @@ public struct RunSettings: Sendable {
     public var pools: [PoolSettings]
     public var delivery: DeliveryOptions
     public var drainTimeoutMilliseconds: Int64 = 10_000
-    public var deadLetterFile: String?
+    public var deadLetters = DeadLetterSettings()
 
     public init(lane: LaneSettings, pace: Pace, pools: [PoolSettings], delivery: DeliveryOptions) {
         self.lane = lane
@@ -32,4 +32,6 @@ public enum RunEnding: Equatable, Sendable {
     case notHandedOver(partitions: Int)
     /// The provider refuses the credentials of every app, and nothing is left to wait for.
     case refusedCredentials
+    /// Too many of the recording's records could not be used; the rest was not read.
+    case tooManyDeadLetters
 }

@@ -21,20 +21,19 @@ public final class MemberRunner {
     private let instruments: MemberInstruments
     private let notes: MemberNotes
     private let permits: SendPermits
+    private let marks: DeadLetterMarks
+    private let crashes: CrashWatch?
+    /// By partition: what has to be known of crashes before it is read.
+    private var crashesAsked: [Int]
     /// By partition.
     private var feeds: [StreamFeed?]
     /// The partition whose turn comes next.
     private var turn = 0
-    private var group = GroupState.unchecked
-    private var nextCheckMilliseconds: Int64 = 0
+    private let group: GroupCheck
     private var drainDeadlineMilliseconds: Int64?
     /// Partitions that are to be given back in the end.
     private var partitionsToRelease = 0
     private var permitChanges = -1
-    /// Why the group cannot be joined yet, or this member does not fit it any more.
-    private var standing: StoreFault?
-    /// Partitions were lost: Redis may have other data, or none.
-    private var isCheckDue = false
     private var hasStirred = false
     private var hasAsked = false
     /// What was read when the store last did what it was asked, and when that was; nil where nothing was.
@@ -42,16 +41,9 @@ public final class MemberRunner {
     /// Called with why the process should be given no work, nil where it should.
     public var onReadiness: ((String?) -> Void)?
 
-    private enum GroupState {
-        case unchecked, checking, joined
-    }
-
     private static let recordsATurn = 64
     /// After what is under way has been waited for, to write what is left and let go.
     private static let handOverMilliseconds: Int64 = 2_000
-    private static let recheckMilliseconds: Int64 = 1_000
-    /// How often is looked, while all is well, whether the group is still as it was found: producers may write to more streams.
-    private static let lookAgainMilliseconds: Int64 = 60_000
 
     /// - Throws: a setting that is wrong, or a system call that failed.
     public init(
@@ -62,17 +54,32 @@ public final class MemberRunner {
         settings.lane.shard.keepsCheckpoints = true
         permits = SendPermits(partitions: group.member.partitions)
         feeds = Array(repeating: nil, count: group.member.partitions)
-        engine = try LaneEngine(
-            settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits)
-        member = Member(settings: group.member, lane: engine.lane)
+        crashesAsked = Array(repeating: 0, count: group.member.partitions)
         loop = try EventLoop()
         client = RedisClient(
             settings: group.redis, loop: loop, instruments: RedisInstruments(registry: registry),
             log: log.component("redis"))
+        let (client, letters) = (client, settings.deadLetters)
+        crashes = try letters.stateDirectory.map { directory throws(SettingFault) in
+            try CrashWatch(
+                directory: directory, maxCrashes: letters.maxCrashes, group: group.group.name, streams: group.streams,
+                client: client, log: log.component("member"))
+        }
+        marks = DeadLetterMarks(
+            group: group.group.name, instance: group.member.name, version: settings.deadLetters.version)
+        engine = try LaneEngine(
+            settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits,
+            sink: settings.deadLetters.sink(client: client, group: group), marks: marks)
+        member = Member(settings: group.member, lane: engine.lane)
         store = RedisStore(client: client, place: group.place, group: group.group)
         instruments = MemberInstruments(registry: registry)
         notes = MemberNotes(instruments: instruments, log: log.component("member"), settings: group)
+        self.group = GroupCheck(store: store, notes: notes)
         engine.onTick = { [weak self] _, _ in self?.publish() }
+        engine.deadLetters.onWritten = { [weak self] hold in
+            self?.member.release(
+                partition: hold.partition, source: hold.source, offset: hold.offset, epoch: hold.epoch)
+        }
     }
 
     /// The accounting so far.
@@ -92,12 +99,13 @@ public final class MemberRunner {
             loop.runOnce(timeoutMilliseconds: 0)
             engine.takeReports()
             if engine.stop.isStopped, drainDeadlineMilliseconds == nil { beginStopping() }
-            joinIfDue()
+            if group.advance(nowMilliseconds: engine.clock.moment.realMilliseconds) { hasAsked = true }
             // A lease that was renewed after a pause: workers would refuse what leaves below.
             renewPermits()
             engine.fireDueTimers()
-            let hasApplied = applyRecords()
+            let hasApplied = engine.deadLetters.takesMore && applyRecords()
             engine.dispatch()
+            engine.deadLetters.advance(nowMilliseconds: engine.clock.moment.realMilliseconds)
             step()
             engine.tick()
             if let ending { return ending }
@@ -109,60 +117,10 @@ public final class MemberRunner {
 
     // MARK: The group
 
-    /// Claims nothing before it is known that this member fits its group and Redis lets it work.
-    private func joinIfDue() {
-        guard group == .unchecked, engine.clock.moment.realMilliseconds >= nextCheckMilliseconds,
-            drainDeadlineMilliseconds == nil
-        else { return }
-        group = .checking
-        hasAsked = true
-        store.check { [weak self] check in self?.checked(check) }
-    }
-
-    private func checked(_ check: StoreCheck) {
-        switch check {
-        case .passed(let warnings):
-            for warning in warnings { notes.warn(warning) }
-            standing = nil
-            group = .joined
-            nextCheckMilliseconds = engine.clock.moment.realMilliseconds
-        // Whoever leaves closes the connection that the answer was to come over.
-        case .refused where drainDeadlineMilliseconds != nil: break
-        case .refused(let fault):
-            group = .unchecked
-            nextCheckMilliseconds = engine.clock.moment.realMilliseconds + MemberRunner.recheckMilliseconds
-            notes.refused(fault)
-            // It may be mended while this waits.
-            standing = fault
-        }
-    }
-
-    private func checkAgainIfDue() {
-        let now = engine.clock.moment.realMilliseconds
-        guard store.fault == nil, drainDeadlineMilliseconds == nil, now >= nextCheckMilliseconds,
-            isCheckDue || standing != nil || now >= nextCheckMilliseconds + MemberRunner.lookAgainMilliseconds
-        else { return }
-        isCheckDue = false
-        nextCheckMilliseconds = now + MemberRunner.recheckMilliseconds
-        store.check { [weak self] check in
-            guard let self else { return }
-            switch check {
-            case .passed(let warnings):
-                for warning in warnings { notes.warn(warning) }
-                standing = nil
-            case .refused(let fault):
-                isCheckDue = true
-                if fault.failure != .unavailable {
-                    standing = fault
-                    notes.refused(fault)
-                }
-            }
-        }
-    }
-
     /// What time and records have made necessary, and the requests of it.
     private func step() {
-        guard group == .joined else { return }
+        // Nothing is claimed before it is known that this member fits its group.
+        guard group.hasJoined else { return }
         let moment = engine.clock.moment
         member.advance(to: moment)
         // Before a release is on its way: its next owner may send as soon as it has arrived.
@@ -179,11 +137,10 @@ public final class MemberRunner {
         for notice in member.notices {
             notes.note(notice, store.fault)
             switch notice {
-            case .lost, .lapsed, .ownershipForgotten: isCheckDue = true
+            case .lost, .lapsed, .ownershipForgotten: group.noteLoss()
             default: break
             }
         }
-        checkAgainIfDue()
         member.notices.removeAll(keepingCapacity: true)
         readOn(moment)
     }
@@ -210,6 +167,10 @@ public final class MemberRunner {
             }
             guard isRead else { continue }
             let feed = feeds[place] ?? open(partition)
+            if let crashes {
+                guard crashes.isAnswered(crashesAsked[place]) else { continue }
+                feed.poison = crashes.poison(of: partition)
+            }
             feed.read(nowMilliseconds: moment.realMilliseconds, wallMilliseconds: moment.pacing.wallMilliseconds)
             while let batch = feed.unprepared {
                 batch.ticket = member.prepare(batch.records.count, partition: partition, at: moment) {
@@ -224,8 +185,9 @@ public final class MemberRunner {
         let after = (0..<settings.member.sources).map { member.progress(partition: partition, source: $0).settled }
         let feed = StreamFeed(
             partition: partition, epoch: member.epoch(of: partition), client: client, settings: settings.streams,
-            after: after)
+            after: after, mark: crashes?.mark)
         feeds[Int(partition)] = feed
+        crashesAsked[Int(partition)] = crashes?.ask() ?? 0
         hasAsked = true
         return feed
     }
@@ -250,7 +212,7 @@ public final class MemberRunner {
         }
         turn = next % feeds.count
         let applied = MemberRunner.recordsATurn - left
-        if applied > 0 { engine.recordsRead.add(Int64(applied)) }
+        if applied > 0 { engine.noteRead(applied) }
         return applied > 0
     }
 
@@ -262,28 +224,38 @@ public final class MemberRunner {
             engine.lane.prefetch(end - begin, partition: partition) { batch.key(at: begin + $0).identifier }
         }
         let moment = engine.clock.moment
+        let mark = crashes?.mark
+        defer { mark?.clear() }
         while batch.applied < end {
             let record = batch.records[batch.applied]
+            mark?.note(partition: partition, source: record.source, offset: record.offset)
             batch.applied += 1
             if let fault = record.fault {
                 member.countDeadLetter(partition: partition, source: record.source, offset: record.offset, at: moment)
-                refuse(fault, record, partition)
+                refuse([fault], record, partition, isEvent: false)
                 continue
             }
             let faults = member.apply(
                 record.event, partition: partition, source: record.source, offset: record.offset, at: moment)
-            if !faults.isEmpty { for fault in faults.faults { refuse(fault, record, partition) } }
+            if !faults.isEmpty { refuse(faults.faults, record, partition) }
             if engine.lane.hasUrgentNews { engine.dispatch() }
         }
         return limit - (end - begin)
     }
 
-    private func refuse(_ fault: EventFault, _ record: StreamRecord, _ partition: Int32) {
-        engine.refuse(
-            fault,
-            DeadLetter(
-                fault: fault, source: settings.streams.stream(record.source, partition), partition: partition,
-                record: record))
+    /// The position does not pass the record before its letter is written.
+    private func refuse(_ faults: [EventFault], _ record: StreamRecord, _ partition: Int32, isEvent: Bool = true) {
+        var hold: DeadLetterDesk.Hold?
+        if engine.deadLetters.keeps {
+            hold = DeadLetterDesk.Hold(
+                partition: partition, source: record.source, offset: record.offset, epoch: member.epoch(of: partition))
+            member.hold(partition: partition, source: record.source, offset: record.offset)
+        }
+        let letter = marks.letter(
+            faults, record, of: settings.streams.stream(record.source, partition),
+            topic: settings.streams.topics[record.source], partition: partition, isEvent: isEvent,
+            atMilliseconds: engine.clock.moment.pacing.wallMilliseconds)
+        engine.refuse(faults[0], letter, hold: hold)
     }
 
     private func hear(_ notice: StreamNotice, _ partition: Int32) {
@@ -312,12 +284,13 @@ public final class MemberRunner {
             "stopping: reading ends, what is urgent and due still leaves, all else is left to the next owner",
             .field("inFlight", engine.lane.inFlightCount), .field("partitions", member.ownedPartitions.count))
         partitionsToRelease = member.counts.partitionsReleased + member.ownedPartitions.count
+        group.stop()
         member.stop(at: engine.clock.moment)
     }
 
     private var ending: RunEnding? {
         guard let deadline = drainDeadlineMilliseconds else { return nil }
-        if group != .joined { return .drained }
+        if !group.hasJoined { return .drained }
         if member.isStopped {
             let left = partitionsToRelease - member.counts.partitionsReleased
             return left > 0 ? .notHandedOver(partitions: left) : .drained
@@ -336,12 +309,13 @@ public final class MemberRunner {
 
     private var idleNanoseconds: Int64? {
         for (place, feed) in feeds.enumerated() {
-            guard let ticket = feed?.first?.ticket, member.isReading(Int32(place)) else { continue }
+            guard engine.deadLetters.takesMore, let ticket = feed?.first?.ticket, member.isReading(Int32(place))
+            else { continue }
             if member.isPrepared(ticket) { return nil }
         }
         let clock = engine.clock
         var nanoseconds = engine.nanosecondsUntilDue(atMost: LaneEngine.tickMilliseconds * 1_000_000)
-        if group == .joined { nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: member.nextDueMilliseconds)) }
+        if group.hasJoined { nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: member.nextDueMilliseconds)) }
         if let turn = loop.nextTurnMilliseconds {
             if turn == .min { return nil }
             nanoseconds = min(nanoseconds, max(0, turn - EventLoop.currentMilliseconds()) * 1_000_000)
@@ -374,6 +348,14 @@ public final class MemberRunner {
             lag.entries += known.entries ?? 0
             lag.milliseconds = max(lag.milliseconds, known.milliseconds)
         }
+        if let crashes {
+            for partition in member.ownedPartitions {
+                for source in 0..<settings.member.sources {
+                    guard let settled = member.progress(partition: partition, source: source).settled else { continue }
+                    crashes.forget(partition, source: source, through: settled.offset)
+                }
+            }
+        }
         if store.fault == nil {
             knownLag = feeds.contains { $0 != nil } ? (lag.entries, lag.milliseconds, now) : nil
         } else if let known = knownLag {
@@ -392,14 +374,13 @@ public final class MemberRunner {
     /// Why this process should be given no work; nil where it should.
     private var unreadiness: String? {
         if let fault = store.fault { return fault.description }
-        if group != .joined {
-            if let standing { return standing.description }
+        if let fault = group.fault { return fault.description }
+        if !group.hasJoined {
             if case .failing(let fault) = client.status { return fault.description }
             return "joining the group \(settings.group.name)"
         }
-        if let standing { return standing.description }
         let faults = feeds.compactMap { $0?.fault }
         for fault in faults { notes.hindered(fault) }
-        return faults.first?.description
+        return faults.first?.description ?? engine.deadLetters.hindrance
     }
 }

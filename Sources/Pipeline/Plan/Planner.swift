@@ -14,32 +14,27 @@ public final class Planner {
     private var lastMilliseconds = Int64.min
     private var body = ByteBuffer(capacity: 8_192)
     private let onSend: (Update, _ bodyBytes: Int) -> Void
-    private let onDeadLetter: (DeadLetter) -> Void
 
-    /// - Parameters:
-    ///   - onSend: called for each push, in the order in which they leave.
-    ///   - onDeadLetter: called for each record that cannot be used.
+    /// - Parameter onSend: called for each push, in the order in which they leave.
     public init(
-        settings: LaneSettings, recordings: MergedRecordings, onSend: @escaping (Update, Int) -> Void,
-        onDeadLetter: @escaping (DeadLetter) -> Void = { _ in }
+        settings: LaneSettings, recordings: MergedRecordings, onSend: @escaping (Update, Int) -> Void
     ) {
         var settings = settings
         settings.shard.keepsOrderOfRelease = true
         lane = Lane(settings: settings)
         self.recordings = recordings
         self.onSend = onSend
-        self.onDeadLetter = onDeadLetter
         lane.setStreams(.max, link: lane.addLink(pool: 0))
     }
 
     public func run() throws(SourceFault) {
-        while case .record(let record, let recording) = try recordings.next() {
+        while case .record(let record, _) = try recordings.next() {
             report.records += 1
             try clock.advance(to: record.time) { () throws(SourceFault) in try recordings.followingTimeMilliseconds() }
             // Also where the clock stands still: an activity may have outlived its limit when its start was read.
             if let now = clock.nowMilliseconds { fireTimers(before: now, notBefore: lastMilliseconds) }
             lastMilliseconds = clock.nowMilliseconds ?? lastMilliseconds
-            apply(record, of: recording)
+            apply(record)
         }
         guard let now = clock.nowMilliseconds else { return finishReport() }
         lane.finish(at: moment(now))
@@ -48,24 +43,23 @@ public final class Planner {
         finishReport()
     }
 
-    private func apply(_ record: RecordingRecord, of recording: Recording) {
+    private func apply(_ record: RecordingRecord) {
         let now = clock.nowMilliseconds ?? 0
         switch record.event {
         case .failure(let fault):
             lane.countDeadLetter(partition: 0)
-            refuse(fault, record, recording)
+            refuse(fault)
         case .success(let event):
             report.activityHours.saw(event, atMilliseconds: now)
             // One partition, whatever the recording says: ids are one name space, and timers fire in one order.
             let faults = lane.apply(event, partition: 0, offset: record.offset, at: moment(now))
-            for fault in faults.faults { refuse(fault, record, recording) }
+            for fault in faults.faults { refuse(fault) }
             sendAll(at: now)
         }
     }
 
-    private func refuse(_ fault: EventFault, _ record: RecordingRecord, _ recording: Recording) {
+    private func refuse(_ fault: EventFault) {
         report.deadLetters[fault.reason.name, default: 0] += 1
-        onDeadLetter(DeadLetter(fault: fault, source: recording.name, record: record))
     }
 
     /// Each timer fires at its own time, one that is overdue at `start`, and what they release leaves before a later one fires.

@@ -19,6 +19,6 @@ extension RunSettings {
             pools: try PoolSettings.all(configuration), delivery: DeliveryOptions(configuration))
         workers = configuration[Options.delivery.workers]
         drainTimeoutMilliseconds = configuration.drainTimeoutMilliseconds
-        deadLetterFile = configuration[Options.process.deadLettersFile]
+        deadLetters = DeadLetterSettings(configuration)
     }
 }

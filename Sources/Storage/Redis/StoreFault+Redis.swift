@@ -60,7 +60,7 @@ extension StoreFault {
                 "It cannot write to its disk: see its log. Nothing is lost, events are settled again from then on."
             case .replicas: "It has fewer replicas than min-replicas-to-write asks for: bring them back, or lower that."
             case .rights:
-                "Give its user these rights: ACL SETUSER <user> ~<group>:* ~<topic>:* +@read +@write +@scripting +@connection -@dangerous +time +info."
+                "Give its user these rights: ACL SETUSER <user> ~<group>:* ~<topic>:* ~dlq.* +@read +@write +@scripting +@connection -@dangerous +time +info."
             case .password: "Correct the user in source.redis.url and the password in source.redis.passwordFile."
             case .type:
                 "Something else uses a key of that name: give the group another name (source.redis.group), or remove the key."

@@ -90,9 +90,22 @@ public final class StreamBatch {
     }
 
     /// Once all are in: bytes lie still from now on.
-    func decode(with decoder: inout EventDecoder, bodyField: String) {
+    ///
+    /// - Parameters:
+    ///   - mark: is told which record is in work.
+    ///   - poison: by source, offsets that are not to be looked at.
+    func decode(
+        with decoder: inout EventDecoder, bodyField: String, partition: Int32 = 0, mark: WorkMark? = nil,
+        poison: [Set<Int64>] = []
+    ) {
         records.reserveCapacity(entries.count)
+        defer { mark?.clear() }
         for entry in entries {
+            if !poison.isEmpty, poison[entry.source].contains(entry.offset) {
+                addPoison(entry)
+                continue
+            }
+            mark?.note(partition: partition, source: entry.source, offset: entry.offset)
             let value = UnsafeRawBufferPointer(rebasing: bytes[entry.value])
             guard !entry.isMissing else {
                 records.append(
@@ -114,6 +127,16 @@ public final class StreamBatch {
                     StreamRecord(source: entry.source, offset: entry.offset, fault: error, value: value))
             }
         }
+    }
+
+    private func addPoison(_ entry: Entry) {
+        records.append(
+            StreamRecord(
+                source: entry.source, offset: entry.offset,
+                fault: EventFault(
+                    .crashed,
+                    "processes ended again and again while this record was in work, so it was not looked at; please report it with its bytes"
+                ), value: UnsafeRawBufferPointer(rebasing: bytes[entry.value])))
     }
 
     /// An id that was written with escapes lies in the decoder, which the next event overwrites.

@@ -42,6 +42,9 @@ public final class StreamFeed {
     let settings: StreamSettings
     let reader: RedisReader
     var decoder: EventDecoder
+    private let mark: WorkMark?
+    /// By source, offsets of records that end processes; empty for none. To be known before the first read.
+    public var poison: [Set<Int64>] = []
     /// By source, how far it is read.
     private(set) var places: [StreamPlace]
     /// By source, as the last look saw it.
@@ -73,9 +76,12 @@ public final class StreamFeed {
 
     /// - Parameters:
     ///   - after: by source, where its owner says that reading goes on; nil for the beginning.
+    ///   - mark: is told which record is in work.
     public init(
-        partition: Int32, epoch: Epoch, client: RedisClient, settings: StreamSettings, after: [SettledPosition?]
+        partition: Int32, epoch: Epoch, client: RedisClient, settings: StreamSettings, after: [SettledPosition?],
+        mark: WorkMark? = nil
     ) {
+        self.mark = mark
         self.partition = partition
         self.epoch = epoch
         self.settings = settings
@@ -220,7 +226,8 @@ public final class StreamFeed {
         let ended = awaitedEnds.isEmpty ? [] : awaitedEnds.filter { isReadable($0) && !named.contains($0) }
         awaitedEnds.subtract(ended)
         if batch.count > 0 {
-            batch.decode(with: &decoder, bodyField: settings.bodyField)
+            batch.decode(
+                with: &decoder, bodyField: settings.bodyField, partition: partition, mark: mark, poison: poison)
             staged.append(batch)
         } else {
             spare.append(batch)

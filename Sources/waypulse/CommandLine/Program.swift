@@ -12,7 +12,8 @@ enum Program {
     static var commands: [any Command.Type] {
         [
             DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, ReplayCommand.self,
-            RecordCommand.self, SimulateAPNsCommand.self,
+            RecordCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
+            SimulateAPNsCommand.self,
             SimulateFaultsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
             VersionCommand.self,

@@ -60,7 +60,8 @@ enum RunCommand: Command {
     ) throws -> ExitCode {
         let surroundings = try RunSurroundings(configuration)
         defer { surroundings.end() }
-        let settings = try RunSettings(configuration, pace: isLive ? .live : Pace(configuration))
+        var settings = try RunSettings(configuration, pace: isLive ? .live : Pace(configuration))
+        settings.deadLetters.version = VersionCommand.version
         let recordings = try paths.map { try Recording(path: $0, apps: configuration.apps) }
         let runner = try LaneRunner(
             settings: settings, recordings: MergedRecordings(recordings), registry: surroundings.registry,
@@ -76,7 +77,8 @@ enum RunCommand: Command {
     private static func run(as configuration: Configuration, _ signals: StopSignals) throws -> ExitCode {
         let surroundings = try RunSurroundings(configuration)
         defer { surroundings.end() }
-        let settings = try RunSettings(configuration, pace: .live)
+        var settings = try RunSettings(configuration, pace: .live)
+        settings.deadLetters.version = VersionCommand.version
         guard let group = try GroupRunSettings(configuration) else {
             preconditionFailure("source.redis.url is set and gives no group")
         }
@@ -122,6 +124,9 @@ enum RunCommand: Command {
         case .drainDeadlineExceeded(let inFlight):
             log.error("stopped with updates in flight", .field("inFlight", inFlight), .hint("raise drainTimeout"))
             return .drainDeadlineExceeded
+        case .tooManyDeadLetters:
+            log.error("the rest of the recording was not read", .hint("see above, and deadLetters.maxRatio"))
+            return .failure
         case .notHandedOver(let partitions):
             log.error(
                 "stopped, and not all was handed over", .field("partitions", partitions),

@@ -20,6 +20,7 @@ final class ScriptedStore {
     let sources: Int
     var partitions: [Int32: Partition] = [:]
     var members: [String: Int64] = [:]
+    private var newestEpoch: Epoch = 0
     /// Asked of each request before it is done: a failure stands for the answer, and nothing is done.
     var fault: (StoreRequest) -> StoreFailure? = { _ in nil }
     /// How often which kind of request came.
@@ -80,7 +81,9 @@ final class ScriptedStore {
         }
         partition.owner = member
         partition.leaseEndMilliseconds = now + leaseMilliseconds
-        partition.epoch += 1
+        // Never given twice, even by a store that was emptied: as if it were the time.
+        newestEpoch = max(newestEpoch, partition.epoch) + 1
+        partition.epoch = newestEpoch
         partition.serial = 0
         let absence = partition.aliveMilliseconds.map { now - $0 }
         partition.aliveMilliseconds = now

@@ -117,7 +117,7 @@ struct StoreCheckTests {
         #expect(!fault.description.contains("secret"))
         let commands = "+@read +@write +@scripting +@connection -@dangerous +time +info"
         let rights = "~g:* ~rides:* -@all \(commands)"
-        #expect(fault.description.contains("~<group>:* ~<topic>:* \(commands)"))
+        #expect(fault.description.contains("~<group>:* ~<topic>:* ~dlq.* \(commands)"))
         for right in rights.split(separator: " ") { try bench.server.call("ACL", "SETUSER", "bob", String(right)) }
         #expect(bench.check("a").warnings?.count == 1)
         let epoch = try #require(try bench.ask("a", .claim(partition: 0)).claim).epoch

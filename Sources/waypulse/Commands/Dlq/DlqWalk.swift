@@ -1,0 +1,94 @@
+import RedisClient
+import Streams
+
+/// Goes through dead letters, in files line by line, in streams partition by partition in the order of their ids.
+struct DlqWalk {
+    private static let pageCount = 200
+
+    let place: DlqPlace
+    let filter: DlqFilter
+    /// What was there and is no dead letter.
+    private(set) var strangers = 0
+
+    init(_ place: DlqPlace, _ filter: DlqFilter) {
+        self.place = place
+        self.filter = filter
+    }
+
+    /// Those that the filter takes, until `body` returns false.
+    ///
+    /// - Parameter body: is given the id by which people call the letter: its line in a file, partition and entry in streams.
+    mutating func files(_ paths: [String], _ body: (String, DeadLetter) throws -> Bool) throws {
+        for path in paths {
+            let reader = try DeadLetterReader(path: path)
+            defer { strangers += reader.strangers }
+            while let letter = try reader.next() {
+                let identifier = paths.count == 1 ? "\(reader.lineNumber)" : "\(path):\(reader.lineNumber)"
+                guard filter.takes(letter, identifier: identifier) else { continue }
+                guard try body(identifier, letter) else { return }
+            }
+        }
+    }
+
+    /// The same, a page of a partition at a time. What is added meanwhile is left for another time.
+    mutating func streams(
+        _ letters: RedisDeadLetters, partitions: Int32, on topic: TopicLoop,
+        _ body: (Int32, [RedisDeadLetters.Stored]) throws -> Bool
+    ) throws {
+        for partition in 0..<partitions where filter.partition ?? partition == partition {
+            guard let newest = try topic.answer({ letters.newest(partition, done: $0) }) else { continue }
+            var last: RedisStreamID?
+            repeat {
+                let page = try topic.answer {
+                    letters.page(partition, after: last, through: newest, count: Self.pageCount, done: $0)
+                }
+                strangers += page.strangers
+                last = page.last
+                let taken = page.letters.filter {
+                    filter.takes($0.letter, identifier: Self.name(partition, $0.identifier))
+                }
+                guard try body(partition, taken) else { return }
+            } while last != nil
+        }
+    }
+
+    static func name(_ partition: Int32, _ identifier: RedisStreamID) -> String { "\(partition)/\(identifier)" }
+
+    /// All of them, wherever they are.
+    mutating func letters(_ signals: StopSignals, _ body: (String, DeadLetter) throws -> Bool) throws {
+        switch place {
+        case .files(let paths): try files(paths, body)
+        case .streams(let place, let topic, let prefix):
+            let loop = try TopicLoop(place, signals: signals)
+            let letters = RedisDeadLetters(client: loop.client, topic: topic, topicPrefix: prefix)
+            try streams(letters, partitions: place.partitions, on: loop) { partition, page in
+                for stored in page {
+                    guard try body(Self.name(partition, stored.identifier), stored.letter) else { return false }
+                }
+                return true
+            }
+        }
+    }
+
+    func warn() {
+        guard strangers > 0 else { return }
+        Console.say(
+            "warning: \(Figures.counted(strangers, "line or entry", "lines or entries")) there that \(strangers == 1 ? "is" : "are") no dead letter, left out"
+        )
+    }
+}
+
+extension TopicLoop {
+    /// Waits for one answer.
+    ///
+    /// - Throws: what the answer says, or that it was stopped.
+    func answer<Value>(_ ask: (@escaping (Result<Value, RedisFault>) -> Void) -> Void) throws -> Value {
+        var answer: Result<Value, RedisFault>?
+        ask { answer = $0 }
+        while answer == nil {
+            guard !isStopped else { throw CommandFault(.failure, "stopped") }
+            turn()
+        }
+        return try answer!.get()
+    }
+}
