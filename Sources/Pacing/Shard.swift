@@ -48,7 +48,8 @@ public final class Shard {
     var unsavedEarlyTokens: Set<[UInt8]> = []
     /// Whether something waits for the store to have answered.
     @exclusivity(unchecked) public internal(set) var awaitsStore = false
-    var takeOver = TakeOver()
+    // Asked at each gate, by its shard alone.
+    @exclusivity(unchecked) var takeOver = TakeOver()
     var evictionHand: UInt32 = 0
     /// Those that leave memory some time after their checkpoint is saved, unless an event for them is on its way by then.
     @exclusivity(unchecked) var leaving: Set<UInt32> = []

@@ -99,16 +99,25 @@ class History:
         """Versions count up in the events, and a courier's progress never falls: so they do on the phone."""
         newest = {}
         timestamp = 0
+        before = None
         for entry in self.shown:
             for name in ("version", "progressPercentage"):
                 value = (entry.get("contentState") or {}).get(name)
                 if value is not None and value < newest.get(name, value):
-                    self.find("order", f"{name} {value} was shown after {newest[name]}", entry)
+                    if before and newest[name] - value < self.terms.tolerances.get(name, 0) and self.forgets(before, entry):
+                        self.counts["steppedBack"] += 1
+                    else:
+                        self.find("order", f"{name} {value} was shown after {newest[name]}", entry)
                 if value is not None:
                     newest[name] = max(value, newest.get(name, value))
             if entry["timestamp"] <= timestamp:
                 self.find("order", f"timestamp {entry['timestamp']} was shown after {timestamp}", entry)
             timestamp = max(timestamp, entry["timestamp"])
+            before = entry
+
+    def forgets(self, told, again):
+        """A new owner may have forgotten what was suppressed and then told along with a push that its predecessor did not save."""
+        return any(self.explains(one, told, again) for one in self.terms.unclean)
 
     def ending(self):
         end = None

@@ -34,7 +34,7 @@ def judge(entries, truth, terms, unsettled=(), letters=()):
         broken += [Broken("settled", name, text) for name, text in unsettled]
     broken += [Broken("deadLetters", name, text) for name, text in letters]
     # Each is stated even where there is none.
-    names = ("activities", "requests", "pushes", "retries", "resends", "late", "ends", "starts", "unstarted", "excused")
+    names = ("activities", "requests", "pushes", "retries", "resends", "steppedBack", "late", "ends", "starts", "unstarted", "excused")
     return Finding(broken, {name: counts[name] for name in names} | {"slowestEnd": slowest_end(histories, truth)})
 
 

@@ -147,6 +147,18 @@ class Judge(unittest.TestCase):
     def test_a_position_that_goes_back_on_the_phone_is_found(self):
         self.assertIn("order", found(spoilt(2, contentState=content(2, progressPercentage=0.05))))
 
+    def test_a_kill_explains_one_step_back_within_the_tolerance(self):
+        story = spoilt(2, contentState=content(2, progressPercentage=0.05))
+        told, again = story.entries[1]["realAt"], story.entries[2]["realAt"]
+        first = story.entries[1]["contentState"]["progressPercentage"]
+        story.entries[2]["contentState"]["progressPercentage"] = round(first - 0.04, 3)
+        kill = (told + again) / 2
+        self.assertIn("order", found(story))
+        self.assertNotIn("order", found(story, unclean=[kill]))
+        self.assertIn("order", found(story, unclean=[kill + 600_000]), "a kill to come explains nothing")
+        story.entries[2]["contentState"]["progressPercentage"] = round(first - 0.06, 3)
+        self.assertIn("order", found(story, unclean=[kill]), "nor more than the tolerance")
+
     def test_a_timestamp_that_goes_back_on_the_phone_is_found(self):
         self.assertIn("order", found(spoilt(2, timestamp=BEGIN)))
 
