@@ -44,6 +44,8 @@ extension Member {
                 partition.phase = .saving(untilMilliseconds: moment.realMilliseconds + settings.leaseMilliseconds)
                 writeAgain(partition, acknowledged: acknowledged)
             case .lost: lose(partition, at: .release)
+            // Nothing of it was to be kept: there is nothing to let go of.
+            case .forgotten where partition.acknowledgedSerial == 0: letGo(partition)
             case .forgotten: reclaim(partition, moment)
             default:
                 partition.isReleaseUnderWay = false

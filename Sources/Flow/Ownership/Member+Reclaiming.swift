@@ -19,12 +19,13 @@ extension Member {
         case .claimed(let claim):
             partition.epoch = claim.epoch
             lane.changeEpoch(partition.number, to: claim.epoch)
-            renewed(partition, askedAtMilliseconds: question.askedAtMilliseconds)
-            writeAgain(partition)
+            // Before the lease is noted: of what is let go of nothing leaves any more.
             if partition.phase == .releasing {
                 partition.isReleaseUnderWay = false
                 partition.phase = .saving(untilMilliseconds: moment.realMilliseconds + settings.leaseMilliseconds)
             }
+            renewed(partition, askedAtMilliseconds: question.askedAtMilliseconds)
+            writeAgain(partition)
         case .held:
             notices.append(.lost(partition: partition.number, stage: .renew))
             lose(partition)

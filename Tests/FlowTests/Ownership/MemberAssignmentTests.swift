@@ -152,4 +152,19 @@ struct MemberAssignmentTests {
         #expect(seat.member.isStopped)
         #expect(bench.store.partitions.values.allSatisfy { $0.owner == nil })
     }
+
+    @Test("What is lost is not claimed again from a store that has forgotten it, and nothing of it is written")
+    func lostAndForgotten() {
+        let bench = GroupBench()
+        let seat = join(bench, "a")
+        seat.member.assign(0)
+        bench.pass(300)
+        bench.begin("ride")
+        bench.pass(1_000)
+        bench.store.partitions = [:]
+        seat.member.lose(0, at: bench.moment)
+        bench.pass(5_000)
+        #expect(seat.member.isFree(0))
+        #expect(bench.store.partitions.isEmpty)
+    }
 }
