@@ -13,7 +13,7 @@ public struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         /// The member was taken for dead, or a rebalance overtook it: what was to be committed has a new owner.
         case stale
         case tooLarge
-        /// For now: a leader or coordinator moves, replicas are missing.
+        /// It passes: a leader or coordinator moves, replicas are missing.
         case unavailable
         case refused
         case closed

@@ -53,7 +53,7 @@ public final class KafkaProducer: KafkaConnection {
     /// - Parameters:
     ///   - partition: nil to have librdkafka place it by its key: zlib-CRC32, or as the property `partitioner` says.
     ///   - value: nil for a tombstone.
-    ///   - timestampMilliseconds: since 1970; nil for now.
+    ///   - timestampMilliseconds: since 1970; nil for the present time.
     ///   - tag: comes back with its delivery.
     /// - Returns: false where there is no room, by count or by bytes (`queue.buffering.max.kbytes`): to be tried again after a delivery.
     /// - Throws: what keeps this record from being sent at all; it has no delivery then.
