@@ -52,7 +52,8 @@ let package = Package(
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Storage", "RedisClient", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing",
+                "Streams", "Storage", "RedisClient", "KafkaClient", "Delivery", "HTTP2", "Sockets", "Flow",
+                "LiveActivities", "Pacing",
                 "Telemetry", "Configuration", "Instruments", "CLinux",
             ], tests: ["PushSimulator", "RedisFixture"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
@@ -67,8 +68,8 @@ let package = Package(
                 name: "waypulse",
                 dependencies: [
                     "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Storage", "Delivery",
-                    "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
-                    "Instruments", "CLinux",
+                    "HTTP2", "RedisClient", "KafkaClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
+                    "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
         ]
