@@ -45,10 +45,11 @@ let package = Package(
         + module(
             "Streams",
             imports: [
-                "CZstd", "CZlib", "CLinux", "RedisClient", "Sockets", "Flow", "Pacing", "Telemetry", "Configuration",
+                "CZstd", "CZlib", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing", "Telemetry",
+                "Configuration",
                 "Instruments",
             ],
-            tests: ["RedisFixture"])
+            tests: ["RedisFixture", "KafkaFixture"])
         + module(
             "Pipeline",
             imports: [
