@@ -61,6 +61,8 @@ final class KafkaSource: MemberSource {
         stored = Array(repeating: Array(repeating: nil, count: settings.feed.topics.count), count: partitions)
         reader = try KafkaReader(
             settings: settings.kafka, reading: settings.reading, loop: loop, instruments: instruments, log: log)
+        // So that it knows their leaders when the first partition comes: librdkafka takes a second to ask by itself.
+        reader.partitionCounts(of: settings.feed.topics) { _ in }
     }
 
     var names: SourceNames { .topics(settings.feed.topics) }
