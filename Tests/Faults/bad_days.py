@@ -4,7 +4,8 @@ from pathlib import Path
 
 import redis
 from processes import Trouble, free_port
-from traffic import Shape, stream
+from streams import stream
+from traffic import Shape
 
 TOPIC, GROUP, USER = "parcels", "others", "poor"
 RIGHTS = f"~{GROUP}:* ~{TOPIC}:* ~dlq.* +@read +@write +@scripting +@connection -@dangerous +time +info"
