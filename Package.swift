@@ -45,14 +45,16 @@ let package = Package(
         + module(
             "Streams",
             imports: [
-                "CZstd", "CZlib", "CLinux", "RedisClient", "Sockets", "Flow", "Pacing", "Telemetry", "Configuration",
+                "CZstd", "CZlib", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing", "Telemetry",
+                "Configuration",
                 "Instruments",
             ],
-            tests: ["RedisFixture"])
+            tests: ["RedisFixture", "KafkaFixture"])
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Storage", "RedisClient", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing",
+                "Streams", "Storage", "RedisClient", "KafkaClient", "Delivery", "HTTP2", "Sockets", "Flow",
+                "LiveActivities", "Pacing",
                 "Telemetry", "Configuration", "Instruments", "CLinux",
             ], tests: ["PushSimulator", "RedisFixture"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])

@@ -27,6 +27,8 @@ public final class KafkaMember: KafkaConnection {
     public var onEvent: ((KafkaMemberEvent) -> Void)?
     /// What the group has given and not taken away; those of a revocation stay until it is over.
     public private(set) var owned: Set<KafkaTopicPartition> = []
+    /// Whether the group has told what of it is this member's, be it nothing.
+    public internal(set) var hasJoined = false
     /// What the group wants back and waits for.
     var revocation: Revocation?
     var commitDeadline: LoopTimer!

@@ -8,8 +8,9 @@
 public struct EventDecoder {
     private let indexer = JSONIndexer()
     private let identifierBuffer = IdentifierBuffer()
+    let contentBuffer = ContentBuffer()
     private let apps: [String]?
-    private let scanner: EventScanner
+    let scanner: EventScanner
 
     /// - Parameter apps: the configured applications: an event that names another cannot be used. nil takes any, for those
     ///   who pass events on.
@@ -31,12 +32,16 @@ public struct EventDecoder {
     }
 
     /// The general way, open to every event. What the fast one takes, it takes with the same result.
-    mutating func decodeInFull(_ bytes: UnsafeRawBufferPointer) throws(EventFault) -> Event {
+    ///
+    /// - Parameter fallbacks: what stands for fields that the event lacks.
+    mutating func decodeInFull(
+        _ bytes: UnsafeRawBufferPointer, else fallbacks: EventFallbacks = .none
+    ) throws(EventFault) -> Event {
         let (fields, ranges) = try parse(bytes)
         let kind = try fields.kind()
         let (isForSubject, identifierName, identifier) = try fields.identifier()
-        let milliseconds = try fields.timestamp()
-        let eventIdentifierHash = try fields.eventIdentifierHash()
+        let milliseconds = try fields.timestamp(else: fallbacks.timestampMilliseconds)
+        let eventIdentifierHash = try fields.eventIdentifierHash(else: fallbacks.eventIdentifierHash)
         let app = try fields.app(configured: apps)
         let position = kind == .position ? try fields.position() : .none
         let detail: EventDetail? =

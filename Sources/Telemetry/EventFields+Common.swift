@@ -25,8 +25,9 @@ extension EventFields {
         }
     }
 
-    func timestamp() throws(EventFault) -> Int64 {
-        guard let milliseconds = try time("timestamp") else {
+    /// - Parameter fallback: Unix milliseconds that an event has which says none itself.
+    func timestamp(else fallback: Int64?) throws(EventFault) -> Int64 {
+        guard let milliseconds = try time("timestamp") ?? fallback else {
             throw missing("timestamp", "publish Unix seconds or an RFC 3339 string")
         }
         return milliseconds
@@ -59,8 +60,10 @@ extension EventFields {
     }
 
     /// 0 where the producer gave none. An empty id is none: taken at its word it would make each event a duplicate of the last.
-    func eventIdentifierHash() throws(EventFault) -> UInt64 {
-        guard var text = try string("eventId"), !text.isEmpty else { return 0 }
+    ///
+    /// - Parameter fallback: that of an event that has none itself.
+    func eventIdentifierHash(else fallback: UInt64) throws(EventFault) -> UInt64 {
+        guard var text = try string("eventId"), !text.isEmpty else { return fallback }
         guard text.utf8.count <= EventFields.maximumIdentifierBytes else {
             throw outOfRange(
                 "eventId", "has \(text.utf8.count) bytes; at most \(EventFields.maximumIdentifierBytes) are taken")

@@ -14,8 +14,10 @@ struct EventScanner {
     }
 
     /// The event, or nil where the general way is to look. A position without content-state allocates nothing.
+    ///
+    /// - Parameter fallbacks: what stands for fields that the event lacks.
     @inline(__always)
-    func scan(_ bytes: UnsafeRawBufferPointer) -> Event? {
+    func scan(_ bytes: UnsafeRawBufferPointer, else fallbacks: EventFallbacks = .none) -> Event? {
         guard bytes.count <= JSONParser.maximumBytes, let base = bytes.baseAddress else { return nil }
         var cursor = ScanCursor(position: base, end: base + bytes.count)
         // With a brace at its end, the message stops every run of digits and blanks by itself.
@@ -24,6 +26,11 @@ struct EventScanner {
         if !follow(tables.positionPlan, cursor, &fields), !follow(tables.statusPlan, cursor, &fields) {
             guard scanAnyOrder(cursor, &fields) else { return nil }
         }
+        if !fields.hasTimestamp, let milliseconds = fallbacks.timestampMilliseconds {
+            fields.timestampMilliseconds = milliseconds
+            fields.hasTimestamp = true
+        }
+        if fields.eventIdentifierHash == 0 { fields.eventIdentifierHash = fallbacks.eventIdentifierHash }
         return event(fields)
     }
 

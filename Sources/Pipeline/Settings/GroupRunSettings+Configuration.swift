@@ -31,7 +31,7 @@ extension GroupRunSettings {
         streams.createsMissing = configuration[options.missing] == "create"
         streams.readCount = configuration[options.readCount]
         self.init(
-            member: member, streams: streams, redis: redis,
+            member: member, source: .streams(streams), redis: redis,
             group: GroupSettings(
                 name: configuration[options.group], member: name, partitions: Int32(partitions), topics: topics,
                 leaseMilliseconds: member.leaseMilliseconds),

@@ -11,7 +11,7 @@ struct PartitionKeys {
     let activityPrefix: [UInt8]
     /// What stands before a subject's id in the key of the set of its followers.
     let followerPrefix: [UInt8]
-    /// In the order of the topics.
+    /// In the order of the topics; none where they are not in Redis.
     let streams: [[UInt8]]
     let slot: HashSlot
     /// Two that nobody uses.
@@ -27,7 +27,7 @@ struct PartitionKeys {
         due = key("due")
         activityPrefix = key("a:")
         followerPrefix = key("f:")
-        streams = group.topics.map { Array(Self.stream($0, partition).utf8) }
+        streams = group.source == .streams ? group.topics.map { Array(Self.stream($0, partition).utf8) } : []
         probes = [key("probe:1"), key("probe:2")]
     }
 

@@ -91,7 +91,7 @@ enum RunCommand: Command {
             stop: surroundings.stop)
         runner.onReadiness = { surroundings.tell(hindrance: $0) }
         surroundings.begin(
-            signals, source: group.streams.topics.joined(separator: " ") + " at " + group.place, settings)
+            signals, source: group.source.topics.joined(separator: " ") + " at " + group.place, settings)
         let ending = runner.run()
         tell(surroundings.registry.snapshot(), surroundings.log)
         return exitCode(ending, surroundings.log)
@@ -134,6 +134,9 @@ enum RunCommand: Command {
                     "see whether Redis answers; nothing is lost: their next owners go on from what was saved, once the leases have ended"
                 ))
             return .drainDeadlineExceeded
+        case .expelled(let reason):
+            log.error("stopped: this process can be no member of its group", .hint(reason))
+            return .expelled
         case .refusedCredentials:
             log.error("the provider refuses the credentials", .hint("check teamId, keyId, keyFile and environment"))
             return .refusedCredentials

@@ -1,10 +1,8 @@
-import Telemetry
-
 /// RFC 4648, section 4.
-enum Base64 {
+public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) {
+    public static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) {
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = (0..<3).map { start + $0 < bytes.count ? UInt32(bytes[start + $0]) : 0 }
             let word = group[0] << 16 | group[1] << 8 | group[2]
@@ -16,7 +14,7 @@ enum Base64 {
     }
 
     /// Nil for what is none, or lacks its padding.
-    static func decode(_ text: String) -> [UInt8]? {
+    public static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 4 == 0 else { return nil }
         let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
