@@ -69,8 +69,8 @@ let package = Package(
                 name: "waypulse",
                 dependencies: [
                     "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Storage", "Delivery",
-                    "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
-                    "Instruments", "CLinux",
+                    "HTTP2", "RedisClient", "KafkaClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
+                    "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
         ]

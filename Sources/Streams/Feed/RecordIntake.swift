@@ -16,10 +16,11 @@ struct RecordIntake {
 
     /// - Parameters:
     ///   - value: has to lie still as long as the batch; nil where the record has none.
-    ///   - missing: why it cannot be used in that case.
+    ///   - headers: that came with it.
+    ///   - missing: why it cannot be used if it has no value.
     mutating func take(
-        _ value: UnsafeRawBufferPointer?, source: Int, offset: Int64, into batch: EventBatch,
-        missing: @autoclosure () -> EventFault
+        _ value: UnsafeRawBufferPointer?, headers: EventHeaders = .none, source: Int, offset: Int64,
+        into batch: EventBatch, missing: @autoclosure () -> EventFault
     ) {
         if !poison.isEmpty, poison[source].contains(offset) {
             return batch.append(
@@ -35,7 +36,7 @@ struct RecordIntake {
                     value: UnsafeRawBufferPointer(start: nil, count: 0)))
         }
         do throws(EventFault) {
-            let event = try decoder.decode(value)
+            let event = try decoder.decode(value, headers: headers)
             batch.append(
                 FeedRecord(source: source, offset: offset, event: batch.kept(event, in: value), value: value))
         } catch {

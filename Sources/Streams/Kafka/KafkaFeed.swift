@@ -1,4 +1,5 @@
 import Flow
+import Glibc
 import KafkaClient
 import Pacing
 import Telemetry
@@ -66,6 +67,7 @@ public final class KafkaFeed: PartitionFeed {
         }
     }
 
+    var batchesAhead: Int { batches.all.count }
     public var first: EventBatch? { batches.first }
     public var unprepared: EventBatch? { batches.unprepared }
     public func finishFirst() { batches.finishFirst() }
@@ -120,8 +122,8 @@ public final class KafkaFeed: PartitionFeed {
             for number in 0..<count {
                 let message = lent[number]
                 intake.take(
-                    message.isTombstone ? nil : message.value, source: place, offset: message.offset, into: batch,
-                    missing: Self.noValue)
+                    message.isTombstone ? nil : message.value, headers: EventHeaders(message), source: place,
+                    offset: message.offset, into: batch, missing: Self.noValue)
             }
             intake.finish()
             topics[place].noteRead(lent, now)
@@ -251,5 +253,14 @@ public final class KafkaFeed: PartitionFeed {
             return batch.messages?[batch.applied]
         }
         return nil
+    }
+}
+
+extension EventHeaders {
+    fileprivate init(_ message: KafkaRecord) {
+        self = .none
+        message.forEachHeader { name, value in
+            take(UnsafeRawBufferPointer(start: name, count: strlen(name)), value)
+        }
     }
 }

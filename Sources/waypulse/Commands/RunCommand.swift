@@ -38,7 +38,7 @@ enum RunCommand: Command {
         let paths =
             arguments.operands.isEmpty
             ? [configuration[Options.source.recording]].compactMap { $0 } : arguments.operands
-        if configuration[Options.redis.url] != nil {
+        if configuration.source == .redis {
             guard arguments.operands.isEmpty else {
                 throw CommandFault(
                     .usage, "run was given a recording, and source.redis.url is set", remedy: "leave one of them out")

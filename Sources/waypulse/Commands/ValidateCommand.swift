@@ -1,6 +1,7 @@
 import Configuration
 import Delivery
 import Flow
+import KafkaClient
 import Pipeline
 import Streams
 import Telemetry
@@ -24,6 +25,7 @@ enum ValidateCommand: Command {
         _ = try LaneSettings(configuration, planTargets: true, seed: 0)
         _ = try PoolSettings.all(configuration)
         _ = try GroupRunSettings(configuration)
+        _ = try KafkaSettings(configuration)
         guard !arguments.operands.isEmpty else {
             Console.say(
                 arguments.has(.config)
