@@ -17,8 +17,6 @@ import unittest
 from pathlib import Path
 
 import redis
-from judge import judge
-from member import PACING, TYPES, configuration, terms
 from processes import Child, Trouble, environment, free_port, until
 from scenarios import perform
 from streams import RedisStreams, stream
@@ -237,50 +235,24 @@ class Brokers(Folder):
         self.assertEqual(list(source.published()), [(name, 0, b"no event")])
 
 
-class WithoutFaults(unittest.TestCase):
-    """The judge before the real program, which reads what was published as a recording."""
-
-    def test_a_recording_that_was_run_breaks_no_promise(self):
-        with World(Options(PROGRAM, shape=SMALL)) as world:
-            # No phone reports tokens to a recording.
-            world.traffic.tokens_url = None
-            world.traffic.begin()
-            world.until(lambda: world.traffic.is_done, 60, "the end of the traffic")
-            found = list(world.source.published())
-            truth = fold(body for _, _, body in found)
-            lines = []
-            for name, identifier, body in found:
-                milliseconds = int(identifier.partition("-")[0])
-                with contextlib.suppress(ValueError):
-                    wrapped = {"partition": int(name[name.index("{") + 1 : -1]), "receivedAt": milliseconds / 1_000}
-                    lines.append((milliseconds, json.dumps(wrapped | {"value": json.loads(body)}) + "\n"))
-            recording = world.folder / "published.jsonl"
-            recording.write_text("".join(line for _, line in sorted(lines, key=lambda one: one[0])))
-            config = world.folder / "recording.yaml"
-            settings = PACING | TYPES | {"metrics.listen": "off"}
-            config.write_text(configuration(world.simulator.apps, settings))
-            words = [PROGRAM, "run", "--config", config, recording]
-            done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=120)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            finding = judge(world.simulator.entries(), truth, terms())
-        started_by_push = {name for name, final in truth.finals.items() if final.started_by_push}
-        # Without their tokens these hear no more than their start.
-        broken = [str(one) for one in finding.broken if one.activity not in started_by_push]
-        self.assertEqual(broken, [])
-        self.assertGreater(finding.counts["pushes"], SMALL.activities)
-        self.assertEqual((finding.counts["resends"], finding.counts["late"]), (0, 0))
-
-
 class Configurations(Folder):
+    def check(self, world, *paths):
+        for path in paths:
+            words = [PROGRAM, "validate", "--config", path]
+            done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, b"the configuration is valid\n"))
+
     def test_what_a_member_is_given_is_a_valid_configuration(self):
         with World(Options(PROGRAM, shape=SMALL)) as world:
-            paths = [world.member("a").path]
+            one = world.member("a").path
             world.url = "redis+sentinel://waypulse@127.0.0.1:26379/waypulse-test"
-            paths.append(world.member("b").path)
-            for path in paths:
-                words = [PROGRAM, "validate", "--config", path]
-                done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=60)
-                self.assertEqual((done.returncode, done.stderr), (0, b"the configuration is valid\n"))
+            self.check(world, one, world.member("b").path)
+
+    def test_so_is_what_a_member_on_kafka_is_given(self):
+        for engine, position_topic in (("mock", None), ("tansu", "positions")):
+            shape = Shape(**{**vars(SMALL), "position_topic": position_topic})
+            with self.subTest(engine), World(Options(PROGRAM, shape=shape), kafka={"engine": engine}) as world:
+                self.check(world, world.member("a").path)
 
 
 class FoundOut(unittest.TestCase):

@@ -3,6 +3,7 @@
 import json
 
 import kafka
+from broker import Broker
 from processes import Trouble
 from streams import LEASE_SECONDS
 
@@ -21,7 +22,7 @@ class KafkaTopics:
         self.engine = engine
         self.acknowledged, self.counts = {}, {"full": 0}
         self.producer, self.readers = None, {}
-        self.broker = kafka.Broker(folder, engine)
+        self.broker = Broker(folder, engine)
         try:
             self.broker.start()
             for topic in shape.topics:
