@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import redis
 from bad_days import bad_days
+from broker_bad_days import broker_bad_days
 from broker_days import broker_away, broker_restart, brokers_down, errors, moves, two_topics, unwritable_letters
 from world import World
 
@@ -234,6 +235,7 @@ SCENARIOS |= {
     "kafka-down": on("mock", brokers_down, 24, 60),
     "kafka-moves": on("mock", moves, 24, 60),
     "kafka-errors": on("mock", errors, 24, 60),
+    "kafka-bad-days": on("mock", broker_bad_days, 20, 40),
     "kafka-letters": on("mock", unwritable_letters, 30, 60),
 }
 

@@ -192,9 +192,8 @@ class Traffic:
         if self.tokens_url and time.monotonic() >= self.next_tokens:
             self.next_tokens = time.monotonic() + 0.5
             self.take_tokens()
-        if not self.is_held:
-            # Also where nothing waits: answers may have come.
-            del self.waiting[: self.source.publish(self.waiting)]
+        # Also where there is nothing: answers may have come.
+        del self.waiting[: self.source.publish([] if self.is_held else self.waiting)]
 
     def take_due(self):
         while self.planned and self.planned[0].at <= self.elapsed:
