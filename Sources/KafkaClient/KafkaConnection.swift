@@ -19,6 +19,8 @@ public class KafkaConnection {
     let instruments: KafkaInstruments
     let client: NativeClient
     let wake: WakeDescriptor
+    /// Whether librdkafka can free its client. Where it cannot, what is left of it goes with the process.
+    var mayBeFreed = true
     private let log: Log
     private let secrets: [String]
     /// Nil once it is closed.
@@ -269,8 +271,8 @@ public class KafkaConnection {
     private func free(_ events: OpaquePointer, _ then: @escaping @Sendable () -> Void) {
         rd_kafka_queue_io_event_enable(events, -1, nil, 0)
         rd_kafka_queue_destroy(events)
-        errands.run { [client, wake] in
-            rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+        errands.run { [client, wake, mayBeFreed] in
+            if mayBeFreed { rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)) }
             withExtendedLifetime(wake) {}
             then()
         }

@@ -9,6 +9,10 @@ public struct GroupRunSettings: Sendable {
         case streams(StreamSettings)
         case kafka(KafkaSourceSettings)
 
+        var isKafka: Bool {
+            if case .kafka = self { true } else { false }
+        }
+
         public var topics: [String] {
             switch self {
             case .streams(let streams): streams.topics

@@ -6,14 +6,10 @@ import Telemetry
 
 /// What of Kafka is read, and how.
 public struct KafkaFeedSettings: Sendable {
-    /// Where reading begins if neither the store nor the group has a position.
-    public enum Reset: String, Sendable, CaseIterable {
-        case earliest, latest
-    }
-
     public var topics: [String]
     public var apps: [String]
-    public var reset = Reset.earliest
+    /// Where reading begins if neither the store nor the group has a position.
+    public var start = KafkaPosition.beginning
 
     public init(topics: [String], apps: [String]) {
         self.topics = topics
@@ -23,7 +19,7 @@ public struct KafkaFeedSettings: Sendable {
 
 /// Reads one partition: that of its number of each topic, record by record out of librdkafka's queues, without a copy.
 ///
-/// Reading goes on where the store says; where it says nothing, where the group's committed offset is; else as `reset` says. An offset that the
+/// Reading goes on where the store says; where it says nothing, where the group's committed offset is; else as `start` says. An offset that the
 /// topic does not have any more, or not yet, is a gap that is told (`trimmed`, `rewound`) and counted, never an end.
 ///
 /// Belongs to the thread of its client's loop.
@@ -162,7 +158,7 @@ public final class KafkaFeed: PartitionFeed {
             case .success(let offsets):
                 lookUpFault = nil
                 for (place, offset) in zip(unknown, offsets) {
-                    topics[place].begin(at: offset, else: settings.reset)
+                    topics[place].begin(at: offset, else: settings.start)
                     open(place, now)
                 }
             case .failure(let fault): failed(fault, now)

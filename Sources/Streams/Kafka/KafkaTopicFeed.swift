@@ -33,9 +33,9 @@ struct KafkaTopicFeed {
     var position: KafkaPosition? { next.map { .offset($0) } ?? start }
 
     /// - Parameter committed: by the group; nil where it has nothing.
-    mutating func begin(at committed: Int64?, else reset: KafkaFeedSettings.Reset) {
+    mutating func begin(at committed: Int64?, else start: KafkaPosition) {
         next = committed
-        start = reset == .latest ? .end : .beginning
+        self.start = start
     }
 
     mutating func opened(_ reader: KafkaPartitionReader) { self.reader = reader }

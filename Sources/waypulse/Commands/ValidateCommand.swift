@@ -1,8 +1,8 @@
 import Configuration
 import Delivery
 import Flow
-import KafkaClient
 import Pipeline
+import RedisClient
 import Streams
 import Telemetry
 
@@ -24,8 +24,9 @@ enum ValidateCommand: Command {
         let configuration = try arguments.configuration()
         _ = try LaneSettings(configuration, planTargets: true, seed: 0)
         _ = try PoolSettings.all(configuration)
-        _ = try GroupRunSettings(configuration)
-        _ = try KafkaSettings(configuration)
+        _ = try GroupRunSettings.streams(configuration)
+        _ = try KafkaSourceSettings(configuration)
+        _ = try RedisSettings(configuration, clientName: "waypulse")
         guard !arguments.operands.isEmpty else {
             Console.say(
                 arguments.has(.config)

@@ -51,9 +51,9 @@ final class KafkaFeedBench {
     private let topics: [String]
 
     @discardableResult
-    func open(after: SettledPosition? = nil, reset: KafkaFeedSettings.Reset = .earliest) -> KafkaFeed {
+    func open(after: SettledPosition? = nil, from start: KafkaPosition = .beginning) -> KafkaFeed {
         var settings = KafkaFeedSettings(topics: topics, apps: [])
-        settings.reset = reset
+        settings.start = start
         let feed = KafkaFeed(
             partition: 0, epoch: 1, member: member, reader: reader, settings: settings, after: topics.map { _ in after }
         )

@@ -32,7 +32,7 @@ struct KafkaFeedTests {
 
         let latest = try KafkaFeedBench()
         try latest.produce(positions: 5)
-        latest.open(reset: .latest)
+        latest.open(from: .end)
         latest.drive { !latest.notices.isEmpty }
         #expect(latest.notices == [.begins(source: 0, SettledPosition(offset: 4, records: 0), newestOffset: -1)])
         try latest.produce(positions: 1)
@@ -44,7 +44,7 @@ struct KafkaFeedTests {
     func stored() throws {
         let bench = try KafkaFeedBench()
         try bench.produce(positions: 10)
-        bench.open(after: SettledPosition(offset: 6, records: 3), reset: .latest)
+        bench.open(after: SettledPosition(offset: 6, records: 3), from: .end)
         bench.drive { bench.offsets.count == 3 }
         #expect(bench.offsets == [7, 8, 9])
         #expect(bench.notices.first == .begins(source: 0, SettledPosition(offset: 6, records: 3), newestOffset: 9))
