@@ -21,6 +21,7 @@ public final class MemberRunner {
     private let store: RedisStore
     private let instruments: MemberInstruments
     private let notes: MemberNotes
+    private let reports: PartitionReports
     private let permits: SendPermits
     private let marks: DeadLetterMarks
     private let crashes: CrashWatch?
@@ -83,6 +84,8 @@ public final class MemberRunner {
         instruments = MemberInstruments(registry: registry)
         notes = MemberNotes(
             instruments: instruments, log: log.component("member"), group: group.group.name, names: names)
+        reports = PartitionReports(
+            registry: registry, board: StatusBoard(client: client, group: group.group), source: source)
         self.group = GroupCheck(store: store, notes: notes)
         engine.onTick = { [weak self] _, _ in self?.publish() }
         engine.deadLetters.onWritten = { [weak self] hold in
@@ -380,6 +383,7 @@ public final class MemberRunner {
         }
         instruments.publish(
             member, fencedPushes: permits.fenced, unmirroredSaves: store.unmirroredSaves, lag: lag)
+        reports.publish(member, feeds, at: engine.clock.moment)
         if let reason = store.unmirroredReason { notes.unmirrored(reason) }
         let unreadiness = self.unreadiness
         if unreadiness == nil { notes.well() }

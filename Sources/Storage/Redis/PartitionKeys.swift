@@ -7,6 +7,7 @@ struct PartitionKeys {
     let epoch: [UInt8]
     let cursor: [UInt8]
     let due: [UInt8]
+    let status: [UInt8]
     /// What stands before an activity's id in the key of its checkpoint.
     let activityPrefix: [UInt8]
     /// What stands before a subject's id in the key of the set of its followers.
@@ -25,6 +26,7 @@ struct PartitionKeys {
         epoch = key("epoch")
         cursor = key("cursor")
         due = key("due")
+        status = key("status")
         activityPrefix = key("a:")
         followerPrefix = key("f:")
         streams = group.source == .streams ? group.topics.map { Array(Self.stream($0, partition).utf8) } : []

@@ -28,11 +28,23 @@ public protocol PartitionFeed: AnyObject {
     ///   - wallMilliseconds: Unix time.
     func read(nowMilliseconds: Int64, wallMilliseconds: Int64)
 
-    /// How far reading is behind, over all topics.
-    func lag(nowMilliseconds: Int64, wallMilliseconds: Int64) -> SourceLag
+    /// How far reading is behind, by source.
+    func lags(nowMilliseconds: Int64, wallMilliseconds: Int64) -> [SourceLag]
 
     /// - Returns: tickets of what was read and will not be applied.
     func close() -> [UInt64]
+}
+
+extension PartitionFeed {
+    /// Over all sources: their records that are known together, and the age of the oldest.
+    public func lag(nowMilliseconds: Int64, wallMilliseconds: Int64) -> SourceLag {
+        var sum = SourceLag.unknown
+        for lag in lags(nowMilliseconds: nowMilliseconds, wallMilliseconds: wallMilliseconds) {
+            if let records = lag.records { sum.records = (sum.records ?? 0) + records }
+            sum.milliseconds = max(sum.milliseconds, lag.milliseconds)
+        }
+        return sum
+    }
 }
 
 /// How far reading is behind the newest record.
@@ -41,6 +53,8 @@ public struct SourceLag: Equatable, Sendable {
     public var records: Int64? = 0
     /// Since the oldest record that was not read was written; 0 where all were.
     public var milliseconds: Int64 = 0
+    /// The offset that the next record will have; nil where that is not known, or no number.
+    public var endOffset: Int64?
 
     public init() {}
 

@@ -230,18 +230,15 @@ public final class KafkaFeed: PartitionFeed {
 
     // MARK: How far
 
-    public func lag(nowMilliseconds now: Int64, wallMilliseconds: Int64) -> SourceLag {
-        var lag = SourceLag.unknown
+    public func lags(nowMilliseconds now: Int64, wallMilliseconds: Int64) -> [SourceLag] {
         if case .connected = reader.status { heardMilliseconds = now }
-        for place in topics.indices {
-            var known = topics[place].lag(
+        let silence = now - (heardMilliseconds ?? now)
+        return topics.indices.map { place in
+            var lag = topics[place].lag(
                 unapplied: firstUnapplied(place), nowMilliseconds: now, wallMilliseconds: wallMilliseconds)
-            let silence = now - (heardMilliseconds ?? now)
-            if silence > Self.freshMilliseconds { known.milliseconds += silence }
-            if let records = known.records { lag.records = (lag.records ?? 0) + records }
-            lag.milliseconds = max(lag.milliseconds, known.milliseconds)
+            if silence > Self.freshMilliseconds { lag.milliseconds += silence }
+            return lag
         }
-        return lag
     }
 
     private func firstUnapplied(_ source: Int) -> KafkaRecord? {

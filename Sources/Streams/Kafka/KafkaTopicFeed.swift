@@ -100,6 +100,7 @@ struct KafkaTopicFeed {
         var lag = SourceLag.unknown
         if let position = unapplied?.offset ?? next, let high = reader?.watermarks?.high {
             lag.records = max(0, high - position)
+            lag.endOffset = high
         }
         if let unapplied {
             behindSinceMilliseconds = nil

@@ -116,17 +116,14 @@ public final class StreamFeed: PartitionFeed {
 
     private func isReadable(_ source: Int) -> Bool { begun.contains(source) && lookFaults[source] == nil }
 
-    /// How far reading is behind: entries of all streams that are known, and the age of the oldest that was not read. Of a stream that
-    /// could not be looked at for a while nobody knows more than how long that has been: its age grows by it.
-    public func lag(nowMilliseconds now: Int64, wallMilliseconds: Int64) -> SourceLag {
-        var lag = SourceLag.unknown
-        for (known, looked) in zip(lags, lookedMilliseconds) {
-            if let records = known.records { lag.records = (lag.records ?? 0) + records }
+    /// Of a stream that could not be looked at for a while nobody knows more than how long that has been: its age grows by it.
+    public func lags(nowMilliseconds now: Int64, wallMilliseconds: Int64) -> [SourceLag] {
+        zip(lags, lookedMilliseconds).map { known, looked in
+            var lag = known
             let since = now - looked
-            let grown = since > StreamFeed.freshMilliseconds ? since : 0
-            lag.milliseconds = max(lag.milliseconds, known.milliseconds + grown)
+            if since > StreamFeed.freshMilliseconds { lag.milliseconds += since }
+            return lag
         }
-        return lag
     }
 
     // MARK: Reading

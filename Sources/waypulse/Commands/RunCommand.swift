@@ -12,7 +12,8 @@ enum RunCommand: Command {
             "waypulse run --config waypulse.yaml --speed 20x recording.jsonl.zst",
             "Twenty times as fast, on the recording's clock."),
         Example(
-            "waypulse run --config waypulse.yaml", "The topics of source.kafka or source.redis, shared with all of its group."),
+            "waypulse run --config waypulse.yaml",
+            "The topics of source.kafka or source.redis, shared with all of its group."),
         Example("producer | waypulse run --config waypulse.yaml -", "Live, from standard input."),
     ]
     static let operands = "[RECORDING…]"

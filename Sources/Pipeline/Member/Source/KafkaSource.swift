@@ -42,6 +42,7 @@ final class KafkaSource: MemberSource {
     private var handedOver: [Int32: [SettledPosition?]] = [:]
     /// By partition and source, the offset that was stored to be committed.
     private var stored: [[Int64?]]
+    private var committed: [KafkaTopicPartition: Int64] = [:]
     private var nextStoreMilliseconds = Int64.min
     private var isStopping = false
     private(set) var isStopped = false
@@ -61,6 +62,8 @@ final class KafkaSource: MemberSource {
         stored = Array(repeating: Array(repeating: nil, count: settings.feed.topics.count), count: partitions)
         reader = try KafkaReader(
             settings: settings.kafka, reading: settings.reading, loop: loop, instruments: instruments, log: log)
+        // So that it knows their leaders when the first partition comes: librdkafka takes a second to ask by itself.
+        reader.partitionCounts(of: settings.feed.topics) { _ in }
     }
 
     var names: SourceNames { .topics(settings.feed.topics) }
@@ -102,6 +105,12 @@ final class KafkaSource: MemberSource {
             let group = try KafkaMember(
                 settings: settings.kafka, group: settings.group, loop: loop, instruments: instruments, log: log)
             group.onEvent = { [weak self] in self?.events.append($0) }
+            group.onStatistics = { [weak self] statistics in
+                self?.committed = [:]
+                for known in statistics.partitions {
+                    if let offset = known.committedOffset { self?.committed[known.partition] = offset }
+                }
+            }
             self.group = group
         } catch {
             fail(error)
@@ -159,6 +168,10 @@ final class KafkaSource: MemberSource {
                 group.release(partition, committing: position.map { $0.offset + 1 })
             }
         }
+    }
+
+    func committed(_ partition: Int32, source: Int) -> Int64? {
+        committed[KafkaTopicPartition(settings.feed.topics[source], partition)]
     }
 
     func hear(released partition: Int32, positions: [SettledPosition?]) { handedOver[partition] = positions }

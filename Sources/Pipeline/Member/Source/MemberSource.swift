@@ -23,6 +23,9 @@ protocol MemberSource: AnyObject {
     ///   - mark: is told which record is in work.
     func open(_ partition: Int32, epoch: Epoch, after: [SettledPosition?], mark: WorkMark?) -> any PartitionFeed
 
+    /// What whoever spreads partitions knows to be settled: the next offset to read; nil where nobody does.
+    func committed(_ partition: Int32, source: Int) -> Int64?
+
     /// The partition was handed over, settled so far.
     func hear(released partition: Int32, positions: [SettledPosition?])
 

@@ -24,6 +24,7 @@ final class StreamSource: MemberSource {
             partition: partition, epoch: epoch, client: client, settings: settings, after: after, mark: mark)
     }
 
+    func committed(_ partition: Int32, source: Int) -> Int64? { nil }
     func hear(released partition: Int32, positions: [SettledPosition?]) {}
     func stop(withinMilliseconds: Int64) {}
     func close() {}
