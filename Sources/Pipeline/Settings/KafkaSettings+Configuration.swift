@@ -6,9 +6,16 @@ extension KafkaSettings {
     ///
     /// - Throws: a password file that cannot be used, or a property that an option or a promise stands for.
     public init?(_ configuration: Configuration) throws {
-        let options = Options.kafka
         guard configuration.source == .kafka else { return nil }
-        self.init(bootstrapServers: configuration[options.bootstrapServers])
+        try self.init(configuration, bootstrapServers: configuration[Options.kafka.bootstrapServers])
+    }
+
+    /// Another cluster, spoken to as `source.kafka` says.
+    ///
+    /// - Throws: as above.
+    public init(_ configuration: Configuration, bootstrapServers: [String]) throws {
+        let options = Options.kafka
+        self.init(bootstrapServers: bootstrapServers)
         clientID = configuration[options.clientId]
         rack = configuration[options.rack]
         properties = configuration[options.properties]

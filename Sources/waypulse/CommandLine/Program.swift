@@ -1,6 +1,7 @@
 import Configuration
 import Delivery
 import HTTP2
+import KafkaClient
 import Pipeline
 import PushSimulator
 import RedisClient
@@ -40,6 +41,13 @@ enum Program {
         } catch let fault as RedisFault {
             Console.error(fault.problem, remedy: fault.remedy)
             return [.credentials, .forbidden].contains(fault.kind) ? .refusedCredentials : .unavailable
+        } catch let fault as KafkaFault {
+            Console.error(fault.problem, remedy: fault.remedy)
+            return switch fault.kind {
+            case .settings: .configuration
+            case .credentials, .forbidden: .refusedCredentials
+            default: .unavailable
+            }
         } catch let fault as SimulatorFault {
             Console.error("the simulator cannot run: \(fault)", remedy: "another port or folder")
             return .unavailable
