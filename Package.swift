@@ -82,7 +82,8 @@ let package = Package(
         // Measures the rest; no part of what is shipped.
         + [
             .target(
-                name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis")]),
+                name: "CBenchmarks",
+                linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis"), .linkedLibrary("rdkafka")]),
             .executableTarget(
                 name: "waypulse-bench",
                 dependencies: [
