@@ -1135,6 +1135,79 @@ class KafkaReplays(WithKafka):
         self.assertIn("13 records, none that cannot be used", self.waypulse("validate", "whole.jsonl")[2])
 
 
+class KafkaDeadLetters(WithKafka, WithRedis, WithSimulator):
+    """Of topics: kept beside them, looked at, and published again."""
+
+    ready, log_of, until = Members.ready, Members.log_of, DeadLetters.until
+
+    def dlq(self, command, *words):
+        return self.waypulse("dlq", command, *self.place("from"), *words)
+
+    def listed(self, *words):
+        status, output, errors = self.dlq("list", "--json", *words)
+        self.assertEqual(status, OK, errors)
+        return [json.loads(line) for line in output.splitlines()]
+
+    def test_letters_are_kept_listed_shown_and_published_again(self):
+        self.broker("topic", "dlq.rides", "4")
+        records = [{"key": f"order-{number}", "value": "garbage"} for number in range(6)]
+        records.append({"key": "order-1", "value": {"type": "position", "activityId": "order-1", "timestamp": 1}})
+        (Path(self.folder.name) / "bad.jsonl").write_text("\n".join(map(json.dumps, records)))
+        status, _, errors = self.waypulse("replay", "bad.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
+        self.assertEqual(status, OK, errors)
+        self.simulator()
+        servers = ",".join(self.servers.split(","))
+        settings = [
+            f"source.kafka.bootstrapServers={servers}", "source.kafka.topics=rides", f"storage.redis.url={self.url}",
+            "source.kafka.sessionTimeout=6s", "source.kafka.properties.fetch.wait.max.ms=10",
+        ]  # fmt: skip
+        process, _ = self.begin_run(*[word for setting in settings for word in ("--set", setting)])
+        self.until(lambda: len(self.listed()) == 7, "seven letters")
+
+        letter = next(letter for letter in self.listed("--reason", "missing_field"))
+        partition = zlib.crc32(b"order-1") % 4
+        self.assertEqual((letter["topic"], letter["partition"]), ("rides", partition))
+        self.assertEqual(base64.b64decode(letter["keyBase64"]), b"order-1")
+        self.assertEqual(letter["attempts"], 1)
+        status, output, _ = self.dlq("show", "--letter", letter["letter"], "--raw")
+        self.assertEqual((status, json.loads(output)), (OK, records[-1]["value"]))
+        status, output, _ = self.dlq("list", "--activity", "order-1")
+        self.assertEqual((status, output.count("\n")), (OK, 2))
+
+        status, output, errors = self.dlq("redrive", "--dry-run")
+        self.assertEqual(status, OK, errors)
+        self.assertIn("7 records would be published again, nothing was done", output)
+        # The records fail again, and their letters say so. What the filter leaves holds the place in its partition.
+        status, output, errors = self.dlq("redrive", "--reason", "missing_field", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 1), errors)
+        self.until(lambda: len(self.listed()) == 8, "an eighth letter")
+        self.assertEqual(sorted(letter["attempts"] for letter in self.listed("--reason", "missing_field")), [1, 2])
+        status, output, errors = self.dlq("redrive", "--rate", "100/s", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 8), errors)
+        self.until(lambda: len(self.listed()) == 16, "eight letters more")
+        # Up to there all was published again.
+        status, output, errors = self.dlq("redrive", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 8), errors)
+        self.until(lambda: len(self.listed()) == 24, "eight letters more")
+        self.log_of(process)
+        status, output, errors = self.dlq("redrive", "--again", "--dry-run", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 24), errors)
+        self.assertEqual(max(letter["attempts"] for letter in self.listed()), 4)
+
+    def test_what_does_not_go_with_topics_is_refused(self):
+        for words, says in (
+            (["redrive", "-o", "out.jsonl"], "-o is for files; records of topics go back to their topics"),
+            (["list", "--updates"], "--updates is for Redis"),
+        ):
+            status, _, errors = self.dlq(*words)
+            self.assertEqual(status, USAGE)
+            self.assertIn(says, errors)
+        self.broker("fault", "topic-error", "dlq.rides", "3")
+        status, _, errors = self.dlq("list")
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("there is no topic dlq.rides", errors)
+
+
 class Guarantees(WithSimulator):
     """The rows of the README's table that take a whole process to see."""
 
