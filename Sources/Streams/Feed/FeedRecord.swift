@@ -27,5 +27,6 @@ public struct FeedRecord {
         refusal = Refusal(fault)
     }
 
+    @inline(__always) public var isRefused: Bool { refusal != nil }
     public var fault: EventFault? { refusal?.fault }
 }

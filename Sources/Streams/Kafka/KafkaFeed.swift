@@ -118,7 +118,7 @@ public final class KafkaFeed: PartitionFeed {
             for number in 0..<count {
                 let message = lent[number]
                 intake.take(
-                    message.isTombstone ? nil : message.value, headers: EventHeaders(message), source: place,
+                    message.isTombstone ? nil : message.value, headers: { EventHeaders(message) }, source: place,
                     offset: message.offset, into: batch, missing: Self.noValue)
             }
             intake.finish()

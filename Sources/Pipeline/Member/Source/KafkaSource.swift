@@ -58,6 +58,7 @@ final class KafkaSource: MemberSource {
         settings: KafkaSourceSettings, partitions: Int, loop: EventLoop, registry: Registry, log: Log
     ) throws(KafkaFault) {
         (self.settings, self.partitions, self.loop, self.log) = (settings, partitions, loop, log)
+        FetchMemory.keep(budgetMiB: settings.reading.prefetchMiB)
         instruments = KafkaInstruments(registry: registry)
         stored = Array(repeating: Array(repeating: nil, count: settings.feed.topics.count), count: partitions)
         reader = try KafkaReader(
