@@ -1148,6 +1148,35 @@ class KafkaDeadLetters(WithKafka, WithRedis, WithSimulator):
         self.assertEqual(status, OK, errors)
         return [json.loads(line) for line in output.splitlines()]
 
+    def begin_member(self):
+        self.simulator()
+        settings = [
+            f"source.kafka.bootstrapServers={self.servers}", "source.kafka.topics=rides", f"storage.redis.url={self.url}",
+            "source.kafka.sessionTimeout=6s", "source.kafka.properties.fetch.wait.max.ms=10",
+        ]  # fmt: skip
+        return self.begin_run(*[word for setting in settings for word in ("--set", setting)])
+
+    def test_a_topic_that_is_missing_is_a_fault_until_it_is_there_and_its_letters_wait(self):
+        self.broker("fault", "topic-error", "dlq.rides", "3")
+        process, operations = self.begin_member()
+        says = self.ready(operations, "the topic of dead letters is not there")
+        self.assertIn("--create --topic dlq.rides --partitions 4, or set deadLetters.file", says)
+        self.write("bad.jsonl", '{"key":"order-1","value":"garbage"}\n')
+        status, _, errors = self.waypulse("replay", "bad.jsonl", *self.place("to"), "--speed", "max")
+        self.assertEqual(status, OK, errors)
+        self.until(lambda: "waypulse_dead_letters_pending 1\n" in self.get(operations + "/metrics")[1], "a letter that waits")
+        self.broker("fault", "topic-error", "dlq.rides", "0")
+        self.ready(operations, "ready\n")
+        self.until(lambda: "waypulse_dead_letters_pending 0\n" in self.get(operations + "/metrics")[1], "no letter that waits")
+        text = KAFKA.replace('"127.0.0.1:1"', ", ".join(f'"{server}"' for server in self.servers.split(",")))
+        self.write("mine.yaml", text)
+        status, output, errors = self.waypulse("dlq", "list", "--config", "mine.yaml")
+        self.assertEqual((status, output.count("not_an_object")), (OK, 1), errors)
+        self.assertIn("1 dead letter in the topic dlq.rides", errors)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK)
+
     def test_letters_are_kept_listed_shown_and_published_again(self):
         self.broker("topic", "dlq.rides", "4")
         records = [{"key": f"order-{number}", "value": "garbage"} for number in range(6)]
@@ -1155,13 +1184,7 @@ class KafkaDeadLetters(WithKafka, WithRedis, WithSimulator):
         (Path(self.folder.name) / "bad.jsonl").write_text("\n".join(map(json.dumps, records)))
         status, _, errors = self.waypulse("replay", "bad.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
         self.assertEqual(status, OK, errors)
-        self.simulator()
-        servers = ",".join(self.servers.split(","))
-        settings = [
-            f"source.kafka.bootstrapServers={servers}", "source.kafka.topics=rides", f"storage.redis.url={self.url}",
-            "source.kafka.sessionTimeout=6s", "source.kafka.properties.fetch.wait.max.ms=10",
-        ]  # fmt: skip
-        process, _ = self.begin_run(*[word for setting in settings for word in ("--set", setting)])
+        process, _ = self.begin_member()
         self.until(lambda: len(self.listed()) == 7, "seven letters")
 
         letter = next(letter for letter in self.listed("--reason", "missing_field"))
