@@ -56,7 +56,7 @@ let package = Package(
                 "Streams", "Storage", "RedisClient", "KafkaClient", "Delivery", "HTTP2", "Sockets", "Flow",
                 "LiveActivities", "Pacing",
                 "Telemetry", "Configuration", "Instruments", "CLinux",
-            ], tests: ["PushSimulator", "RedisFixture"])
+            ], tests: ["PushSimulator", "RedisFixture", "KafkaFixture", "CRdkafka"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",
@@ -82,7 +82,8 @@ let package = Package(
         // Measures the rest; no part of what is shipped.
         + [
             .target(
-                name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis")]),
+                name: "CBenchmarks",
+                linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis"), .linkedLibrary("rdkafka")]),
             .executableTarget(
                 name: "waypulse-bench",
                 dependencies: [
