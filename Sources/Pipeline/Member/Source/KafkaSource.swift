@@ -25,11 +25,11 @@ public struct KafkaSourceSettings: Sendable {
 ///
 /// A partition here is those of its number of all topics, and is to be owned once all of them have come.
 final class KafkaSource: MemberSource {
-    private let settings: KafkaSourceSettings
-    private let partitions: Int
-    private let loop: EventLoop
-    private let instruments: KafkaInstruments
-    private let log: Log
+    let settings: KafkaSourceSettings
+    let partitions: Int
+    let loop: EventLoop
+    let instruments: KafkaInstruments
+    let log: Log
     private let reader: KafkaReader
     private let placement: PlacementWatch
     private let conflicts: Counter<NoLabel>
