@@ -66,7 +66,7 @@ SEEDS = 100000
 simulate: release
 	.build/release/waypulse simulate faults --seeds $(SEEDS) --from $(SEED)
 
-## Kills, freezes and cuts off real processes under load, and asks the phones afterwards; ONLY=kill plays that scenario, SEED=2 other traffic
+## Kills, freezes and cuts off real processes and brokers under load, and asks the phones afterwards; ONLY=kill plays that scenario, SEED=2 other traffic
 fault-tests: release dependencies-test
 	$(PYTHON) Tests/Faults/test_harness.py .build/release/waypulse
 	$(PYTHON) Tests/Faults/run --seed $(SEED) $(ONLY)

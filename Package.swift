@@ -45,16 +45,18 @@ let package = Package(
         + module(
             "Streams",
             imports: [
-                "CZstd", "CZlib", "CLinux", "RedisClient", "Sockets", "Flow", "Pacing", "Telemetry", "Configuration",
+                "CZstd", "CZlib", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing", "Telemetry",
+                "Configuration",
                 "Instruments",
             ],
-            tests: ["RedisFixture"])
+            tests: ["RedisFixture", "KafkaFixture"])
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Storage", "RedisClient", "Delivery", "HTTP2", "Sockets", "Flow", "LiveActivities", "Pacing",
+                "Streams", "Storage", "RedisClient", "KafkaClient", "Delivery", "HTTP2", "Sockets", "Flow",
+                "LiveActivities", "Pacing",
                 "Telemetry", "Configuration", "Instruments", "CLinux",
-            ], tests: ["PushSimulator", "RedisFixture"])
+            ], tests: ["PushSimulator", "RedisFixture", "KafkaFixture", "CRdkafka"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",
@@ -67,8 +69,8 @@ let package = Package(
                 name: "waypulse",
                 dependencies: [
                     "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Storage", "Delivery",
-                    "HTTP2", "RedisClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry", "Configuration",
-                    "Instruments", "CLinux",
+                    "HTTP2", "RedisClient", "KafkaClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
+                    "Configuration", "Instruments", "CLinux",
                 ],
                 exclude: ["README.md"])
         ]
@@ -80,7 +82,8 @@ let package = Package(
         // Measures the rest; no part of what is shipped.
         + [
             .target(
-                name: "CBenchmarks", linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis")]),
+                name: "CBenchmarks",
+                linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("hiredis"), .linkedLibrary("rdkafka")]),
             .executableTarget(
                 name: "waypulse-bench",
                 dependencies: [

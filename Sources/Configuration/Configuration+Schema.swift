@@ -91,6 +91,14 @@ extension Kind {
             ]
         case .names(let keys, let values, let orOff):
             orOff ? Self.offOr(Self.names(keys, values)) : Self.names(keys, values)
+        case .texts:
+            [
+                ("type", .array([.string("object"), .string("null")])),
+                (
+                    "additionalProperties",
+                    .object([("type", .array([.string("string"), .string("number"), .string("boolean")]))])
+                ),
+            ]
         case .schema: [("type", .array([.string("string"), .string("object")]))]
         }
     }

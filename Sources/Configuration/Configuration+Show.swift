@@ -65,7 +65,7 @@ extension Configuration {
     private static func asWritten(_ setting: Setting, _ kind: Kind) -> String {
         switch (kind, setting.value) {
         case (.choice, _), (.address, _): setting.written
-        case (_, .text), (_, .list), (_, .numbers), (_, .names), (_, .schema): setting.value.yaml
+        case (_, .text), (_, .list), (_, .numbers), (_, .names), (_, .texts), (_, .schema): setting.value.yaml
         default: setting.written
         }
     }

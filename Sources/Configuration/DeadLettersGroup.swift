@@ -1,14 +1,15 @@
 /// Where events go that cannot be used, and when there are too many of them.
 public struct DeadLettersGroup: Sendable {
     public let to = Option.optional(
-        "deadLetters.to", .choice(["nowhere", "file", "streams"]),
-        "Where they are kept. Unset is file where deadLetters.file is set, else streams with source.redis.url, else nowhere: "
-            + "they are counted and logged alone.")
+        "deadLetters.to", .choice(["nowhere", "file", "streams", "topics"]),
+        "Where they are kept. Unset is file where deadLetters.file is set, else streams with source.redis, topics with "
+            + "source.kafka, else nowhere: they are counted and logged alone.")
     public let file = Option.optional(
         "deadLetters.file", .path, "Where events that cannot be used are appended with their reason, as JSON lines.")
     public let topicPrefix = Option.text(
         "deadLetters.topicPrefix", standard: "dlq.", .name, scope: .process,
-        "What stands before a topic's name in that of its dead letters: those of rides:{3} lie in dlq.rides:{3}.")
+        "What stands before a topic's name in that of its dead letters: those of rides:{3} lie in dlq.rides:{3}, those of Kafka's topic rides in dlq.rides."
+    )
     public let maxLength = Option.integer(
         "deadLetters.maxLength", standard: 100_000, in: 100...1_000_000_000,
         "About how many dead letters each of those streams keeps; the oldest go first, counted.")

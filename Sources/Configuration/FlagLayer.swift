@@ -47,6 +47,8 @@ extension Merge {
             settings[key] = Setting(.numbers(old.merging(new) { $1 }), origin)
         case (.names(let old), .names(let new)):
             settings[key] = Setting(.names(old.merging(new) { $1 }), origin)
+        case (.texts(let old), .texts(let new)):
+            settings[key] = Setting(.texts(old.merging(new) { $1 }), origin)
         default: settings[key] = Setting(read, origin)
         }
     }

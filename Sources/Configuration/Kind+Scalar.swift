@@ -30,7 +30,7 @@ extension Kind {
             _ = try RedisURL(parsing: text)
             return .text(text)
         case .speed: return try Self.speed(text)
-        case .list, .numbers, .names, .schema: preconditionFailure("\(says) is no single word")
+        case .list, .numbers, .names, .texts, .schema: preconditionFailure("\(says) is no single word")
         }
     }
 

@@ -19,6 +19,7 @@ extension Kind {
             (values.map { "a mapping of field paths to " + $0.joined(separator: ", ") }
                 ?? "a mapping of names to field paths")
                 + (orOff ? ", or off" : "")
+        case .texts: "a mapping of names to texts"
         case .schema: "a path or a JSON Schema"
         }
     }
@@ -44,7 +45,7 @@ extension Kind {
     /// Whether nothing means an empty collection.
     var takesEmpty: Bool {
         switch self {
-        case .list, .numbers: true
+        case .list, .numbers, .texts: true
         case .names(_, _, let orOff): !orOff
         default: false
         }
@@ -53,7 +54,7 @@ extension Kind {
     /// Whether `--set key.entry=value` sets one entry of it.
     var isMap: Bool {
         switch self {
-        case .numbers, .names: true
+        case .numbers, .names, .texts: true
         default: false
         }
     }
@@ -89,6 +90,7 @@ extension Kind {
         case .redis: "redis://localhost:6379"
         case .numbers: "{etaTimestamp: 60}"
         case .names(let keys, let values, _): "{\(keys?.first ?? "etaTimestamp"): \(values?.first ?? "field")}"
+        case .texts: "{socket.keepalive.enable: true}"
         case .schema: "schemas/content-state.json"
         }
     }

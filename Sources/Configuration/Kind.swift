@@ -22,6 +22,8 @@ enum Kind: Sendable {
     case numbers(each: ClosedRange<Double>)
     /// A mapping from fixed or free keys to field paths or to one of a set of words.
     case names(keys: [String]?, values: [String]?, orOff: Bool)
+    /// A mapping from names to any texts, in which secrets may be.
+    case texts
     case schema
 }
 
@@ -45,6 +47,28 @@ struct TextRule: Sendable {
 
     /// A name as above, of a process.
     static let member = TextRule(says: name.says, pattern: name.pattern, example: "node-1", accepts: name.accepts)
+
+    /// What Kafka takes as a topic; with a prefix for its dead letters it must not exceed 249.
+    static let kafkaName = TextRule(
+        says: "a name of at most 200 letters, digits and . _ -", pattern: "^[A-Za-z0-9._-]{1,200}$", example: "rides"
+    ) {
+        1...200 ~= $0.utf8.count && $0.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
+            && $0 != "." && $0 != ".."
+    }
+
+    /// A name as above, of a process.
+    static let instance = TextRule(
+        says: kafkaName.says, pattern: kafkaName.pattern, example: "waypulse-0", accepts: kafkaName.accepts)
+
+    static let server = TextRule(
+        says: "host:port, such as kafka-1.example:9092", pattern: "^.+:[0-9]{1,5}$", example: "kafka-1.example:9092"
+    ) {
+        Address(parsing: $0).map { $0.port > 0 } ?? false
+    }
+
+    static let word = TextRule(
+        says: "at most 200 printable characters without blanks", pattern: "^[!-~]{1,200}$", example: "eu-1a",
+        accepts: entryField.accepts)
 
     /// A field of an entry. Any bytes would do for Redis; what people can type and see is enough.
     static let entryField = TextRule(

@@ -43,7 +43,7 @@ extension Node {
         switch kind {
         case .list:
             self = Node(content: .sequence(parts.map { scalar($0) }), mark: nowhere)
-        case .numbers, .names:
+        case .numbers, .names, .texts:
             // Without "=" it is one word, such as off.
             guard text.isEmpty || text.contains("=") else {
                 self = scalar(text)

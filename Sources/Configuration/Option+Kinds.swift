@@ -175,6 +175,15 @@ extension Option where Value == [String: String] {
     }
 }
 
+extension Option where Value == [String: String] {
+    /// Texts by name, both as they are written.
+    static func texts(_ key: String, _ text: String) -> Self {
+        Self(key, .texts, standard: "", scope: .process, text) {
+            if case .texts(let value) = $0 { value } else { nil }
+        }
+    }
+}
+
 extension Option where Value == [String: String]? {
     /// nil is `off`.
     static func namesOrOff(_ key: String, standard: String, keys: [String], scope: Scope, _ text: String) -> Self {

@@ -45,6 +45,9 @@ public struct Option<Value: Sendable>: Sendable, Declared {
     }
 }
 
+/// Options that stand within another group of them.
+protocol OptionGroup {}
+
 /// What the groups of options are searched for.
 protocol Declared {
     var declaration: Declaration { get }

@@ -10,6 +10,8 @@ extension OptionValue {
         case .numbers(let numbers):
             .object(numbers.sorted { $0.key < $1.key }.map { ($0.key, .number(Quantity.text(number: $0.value))) })
         case .names(let names): .object(names.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
+        case .texts(let texts):
+            .object(Self.shown(texts).sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
         case .off, .milliseconds, .bytes, .text, .schema: .string(written ?? yaml)
         }
     }

@@ -14,14 +14,20 @@ extension OptionValue {
         case .numbers(let numbers):
             Self.flow(numbers.mapValues { Quantity.text(number: $0) })
         case .names(let names): Self.flow(names.mapValues(Self.yaml))
+        case .texts(let texts): Self.flow(Self.shown(texts).mapValues(Self.yaml))
         }
     }
 
     var isScalar: Bool {
         switch self {
-        case .list, .numbers, .names, .schema: false
+        case .list, .numbers, .names, .texts, .schema: false
         default: true
         }
+    }
+
+    /// With dots in place of what is a secret by its name.
+    static func shown(_ texts: [String: String]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: texts.map { ($0.key, Secret.isMeant(by: $0.key) ? "•••" : $0.value) })
     }
 
     private static func flow(_ entries: [String: String]) -> String {

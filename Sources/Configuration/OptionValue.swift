@@ -11,6 +11,8 @@ public enum OptionValue: Sendable, Equatable {
     case list([String])
     case numbers([String: Double])
     case names([String: String])
+    /// Secrets among them are never shown.
+    case texts([String: String])
     case schema(SchemaSource)
 }
 

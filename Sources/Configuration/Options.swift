@@ -6,16 +6,17 @@ public enum Options {
     public static let delivery = DeliveryGroup()
     public static let source = SourceGroup()
     public static let redis = RedisGroup()
+    public static let kafka = KafkaSourceGroup()
     public static let storage = StorageGroup()
     public static let process = ProcessGroup()
     public static let deadLetters = DeadLettersGroup()
 
     /// All declarations. The groups are read by reflection, so that no second list can fall behind the first.
     public static let all: [Declaration] = {
-        let groups: [Any] = [source, redis, storage, app, pacing, attributesType, delivery, process, deadLetters]
-        let declared = groups.flatMap {
-            Mirror(reflecting: $0).children.compactMap { ($0.value as? Declared)?.declaration }
-        }
+        let groups: [Any] = [
+            source, redis, kafka, storage, app, pacing, attributesType, delivery, process, deadLetters,
+        ]
+        let declared = groups.flatMap(declarations)
         for (place, declaration) in declared.enumerated() {
             precondition(
                 !declared[..<place].contains { $0.key == declaration.key && $0.scope == declaration.scope },
@@ -23,6 +24,13 @@ public enum Options {
         }
         return declared
     }()
+
+    private static func declarations(in group: Any) -> [Declaration] {
+        Mirror(reflecting: group).children.flatMap { child in
+            if let option = child.value as? Declared { return [option.declaration] }
+            return child.value is OptionGroup ? declarations(in: child.value) : []
+        }
+    }
 }
 
 /// Bounds that several options share.

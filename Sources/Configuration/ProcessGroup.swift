@@ -2,8 +2,9 @@
 public struct ProcessGroup: Sendable {
     public let drainTimeout = Option.optionalDuration(
         "drainTimeout", in: 0...Bounds.hour,
-        "How long a stop waits for requests in flight. Unset is 10s; with streams it is three fifths of source.redis.lease "
-            + "where that is less, as they may have another owner soon after.")
+        "How long a stop waits for requests in flight. Unset is 10s; with streams or Kafka it is three fifths of "
+            + "their lease, or of Kafka's sessionTimeout, where that is less, as they may have another owner soon after."
+    )
     public let metricsListen = Option.addressOrOff(
         "metrics.listen", standard: "127.0.0.1:9464", "Where /metrics is served in Prometheus text; off serves none.")
     public let logLevel = Option.choice(

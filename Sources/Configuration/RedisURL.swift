@@ -87,12 +87,12 @@ extension RedisURL {
         if let user, user.contains(":") {
             throw Refusal(
                 problem: "holds a password",
-                remedy: "store it in a file, name that in source.redis.passwordFile, and leave at most user@ here")
+                remedy: "store it in a file, name that in passwordFile beside the URL, and leave at most user@ here")
         }
         guard !text.contains("?"), !text.contains("#") else {
             throw Refusal(
                 problem: "has options behind ? or #",
-                remedy: "remove them; timeouts, certificates and passwords have options of their own below source.redis"
+                remedy: "remove them; timeouts, certificates and passwords have options of their own"
             )
         }
         guard schemes.contains(String(scheme)) else {

@@ -8,7 +8,7 @@ enum Rules {
     ]
 
     static let process: [Rule] =
-        streams + deadLetters + [
+        streams + kafka + deadLetters + [
             .duration(
                 Options.delivery.reconnectDelay, .atMost, Options.delivery.reconnectDelayMax,
                 because: "the first pause would exceed the longest"),
@@ -21,14 +21,14 @@ enum Rules {
             drainForRequests,
         ]
 
-    /// Streams are handed over within their lease, whatever requests would take; the next owner sends again what was cut off.
+    /// What is shared is handed over within their lease, whatever requests would take; the next owner sends again what was cut off.
     private static let drainForRequests = Rule(
         isWarning: true, about: [Options.delivery.requestTimeout.declaration, Options.process.drainTimeout.declaration]
     ) { configuration, _ in
         let (request, drain) = (
             configuration[Options.delivery.requestTimeout], configuration.drainTimeoutMilliseconds
         )
-        guard configuration[Options.redis.url] == nil, request > drain else { return nil }
+        guard configuration.lease == nil, request > drain else { return nil }
         let why = "a stop may cut off requests that are still in time"
         let (requestText, drainText) = (Quantity.text(milliseconds: request), Quantity.text(milliseconds: drain))
         return Rule.Broken(says: [

@@ -18,6 +18,13 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
         return try body(UnsafeRawBufferPointer(pointer))
     }
 
+    /// Whether a property of librdkafka's is a secret, or a text that may contain one. Rather one too many.
+    static func isMeant(by property: String) -> Bool {
+        ["password", "secret", ".pem", "ssl_", "sasl.oauthbearer.config", "kinit.cmd"].contains { part in
+            property.indices.contains { property[$0...].hasPrefix(part) }
+        }
+    }
+
     public var description: String { "•••" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -40,6 +40,11 @@ extension ValueReader {
         .map { .names($0) }
     }
 
+    /// A number or a truth value is the text it was written as.
+    mutating func texts(_ node: Node) -> OptionValue? {
+        words(node, expected: "a text", orOff: false) { word, _ throws(Refusal) in word }.map { .texts($0) }
+    }
+
     func schemaSource(_ node: Node) -> SchemaSource? {
         switch node.content {
         case .scalar(let path, _) where !path.isEmpty && !path.utf8.contains(0): .file(path)

@@ -18,6 +18,7 @@ struct ValueReader {
         case .list(let rule): return list(node, of: rule)
         case .numbers(let range): return numbers(node, range)
         case .names(let keys, let values, let orOff): return names(node, keys: keys, values: values, orOff: orOff)
+        case .texts: return texts(node)
         case .schema: return schema(node)
         default: return scalar(node, as: kind)
         }

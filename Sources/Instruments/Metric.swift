@@ -33,25 +33,33 @@ struct Metric: Sendable {
     let unit: MetricUnit
     let help: String
     let labelNames: [String]
-    let series: [[String]]
-    let values: @Sendable () -> FamilyValues
+    private let content: @Sendable () -> (series: [[String]], values: FamilyValues)
 
     init<Labels: LabelSet>(
         _ name: String, _ type: MetricType, _ unit: MetricUnit, _ help: String, _ labels: Labels.Type,
         values: @escaping @Sendable () -> FamilyValues
     ) {
+        let series = Labels.series
+        self.init(name, type, unit, help, labelNames: Labels.labelNames) { (series, values()) }
+    }
+
+    /// - Parameter content: the series that there are at the moment, and their values.
+    init(
+        _ name: String, _ type: MetricType, _ unit: MetricUnit, _ help: String, labelNames: [String],
+        content: @escaping @Sendable () -> (series: [[String]], values: FamilyValues)
+    ) {
         self.name = name
         self.type = type
         self.unit = unit
         self.help = help
-        labelNames = Labels.labelNames
-        series = Labels.series
-        self.values = values
+        self.labelNames = labelNames
+        self.content = content
     }
 
     func read() -> Snapshot.Family {
-        Snapshot.Family(
-            name: name, type: type, unit: unit, help: help, labelNames: labelNames, series: series, values: values())
+        let (series, values) = content()
+        return Snapshot.Family(
+            name: name, type: type, unit: unit, help: help, labelNames: labelNames, series: series, values: values)
     }
 
     func checkName() {

@@ -61,6 +61,21 @@ public final class Registry: Sendable {
         histogram(name, by: NoLabel.self, unit: unit, bounds: bounds, help: help)
     }
 
+    /// Gauges of things that come and go, partitions for instance: one a column, with a series for each row that has a value in it.
+    ///
+    /// - Parameter labelNames: what a row's labels are called. Whoever fills the table keeps the number of rows within bounds.
+    public func table(labelNames: [String], columns: [GaugeTable.Column]) -> GaugeTable {
+        let table = GaugeTable(labelCount: labelNames.count, columnCount: columns.count)
+        for (place, column) in columns.enumerated() {
+            declare(
+                Metric(column.name, .gauge, column.unit, column.help, labelNames: labelNames) {
+                    let (series, numbers) = table.column(place)
+                    return (series, .numbers(numbers))
+                })
+        }
+        return table
+    }
+
     /// All values now, in the order of declaration. Writers are not stopped: each number is right, their sums may be
     /// apart by what happened during the reading.
     public func snapshot() -> Snapshot {

@@ -19,6 +19,8 @@ public class KafkaConnection {
     let instruments: KafkaInstruments
     let client: NativeClient
     let wake: WakeDescriptor
+    /// Whether librdkafka can free its client. Where it cannot, what is left of it goes with the process.
+    var mayBeFreed = true
     private let log: Log
     private let secrets: [String]
     /// Nil once it is closed.
@@ -44,7 +46,9 @@ public class KafkaConnection {
         } catch {
             throw KafkaFault(.refused, "\(error)", remedy: "raise the limit of open files")
         }
-        let always = RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
+        // Asked for where it is of no use, it would keep librdkafka from fetching tokens itself (sasl.oauthbearer.method=oidc).
+        let token = settings.tokenFile == nil ? 0 : RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
+        let always = RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | token
         client = try NativeClient(type, properties, own: settings.properties, events: always | events)
         (self.settings, self.loop, self.instruments, self.log) = (settings, loop, instruments, log)
         secrets =
@@ -103,6 +107,7 @@ public class KafkaConnection {
         case RD_KAFKA_EVENT_LOG: writeLog(event)
         case RD_KAFKA_EVENT_STATS: takeStatistics(event)
         case RD_KAFKA_EVENT_ERROR: takeError(event)
+        case RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH: refreshToken()
         default: handle(event)
         }
     }
@@ -157,6 +162,9 @@ public class KafkaConnection {
             if case .failing = status { return }
             if let lastConnectionFault { return stands(.failing(lastConnectionFault)) }
         }
+        // As long as there is no token, that is why; librdkafka says it again in its own words, before or after.
+        if case .failing(let fault)? = tokenResult { return stands(.failing(fault)) }
+        if settings.tokenFile != nil, detail.contains("OAUTHBEARER token") { return }
         let servers = settings.bootstrapServers.joined(separator: ",")
         let fault = KafkaFault.of(code, "connecting to Kafka at \(servers)", detail: detail)
         lastConnectionFault = fault
@@ -167,6 +175,9 @@ public class KafkaConnection {
     }
 
     private var lastConnectionFault: KafkaFault?
+
+    /// nil where no token is asked for, or not yet.
+    var tokenResult: TokenResult?
 
     /// Something has come back from a broker, or nothing can.
     func stands(_ new: KafkaStatus) {
@@ -260,8 +271,8 @@ public class KafkaConnection {
     private func free(_ events: OpaquePointer, _ then: @escaping @Sendable () -> Void) {
         rd_kafka_queue_io_event_enable(events, -1, nil, 0)
         rd_kafka_queue_destroy(events)
-        errands.run { [client, wake] in
-            rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+        errands.run { [client, wake, mayBeFreed] in
+            if mayBeFreed { rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)) }
             withExtendedLifetime(wake) {}
             then()
         }

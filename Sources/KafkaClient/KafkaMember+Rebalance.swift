@@ -62,6 +62,7 @@ extension KafkaMember {
         } else {
             rd_kafka_assign(client.pointer, list.pointer)
         }
+        noteJoined()
         guard !partitions.isEmpty else { return }
         instruments.rebalances.add(Int64(partitions.count), .assigned)
         tell(.assigned(partitions))

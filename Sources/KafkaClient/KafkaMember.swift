@@ -27,6 +27,8 @@ public final class KafkaMember: KafkaConnection {
     public var onEvent: ((KafkaMemberEvent) -> Void)?
     /// What the group has given and not taken away; those of a revocation stay until it is over.
     public private(set) var owned: Set<KafkaTopicPartition> = []
+    /// Whether the group has told what of it is this member's, be it nothing.
+    public private(set) var hasJoined = false
     /// What the group wants back and waits for.
     var revocation: Revocation?
     var commitDeadline: LoopTimer!
@@ -49,6 +51,7 @@ public final class KafkaMember: KafkaConnection {
             RD_KAFKA_CONSUMER, settings.forMembership(group),
             events: RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT, settings: settings, loop: loop,
             instruments: instruments, log: log, queue: consumerQueue)
+        mayBeFreed = group.assignment != .cooperativeSticky
         commitDeadline = loop.timer { [weak self] in self?.commitIsLate() }
         departureDeadline = loop.timer { [weak self] in self?.departureIsLate() }
         let topics = PartitionList(group.topics.map { KafkaTopicPartition($0, RD_KAFKA_PARTITION_UA) })
@@ -100,6 +103,13 @@ public final class KafkaMember: KafkaConnection {
     override func served() {
         noteLoss()
         if departure != nil, rd_kafka_consumer_closed(client.pointer) != 0 { depart(nil) }
+    }
+
+    /// The group has spoken. Before that, librdkafka up to 2.2 aborts the process where a member of a cooperative-sticky group is freed: it takes
+    /// for granted what the first assignment makes (confluentinc/librdkafka#4312).
+    func noteJoined() {
+        hasJoined = true
+        mayBeFreed = true
     }
 
     func tell(_ event: KafkaMemberEvent) {

@@ -21,7 +21,7 @@ extension KafkaSettings {
         "client.id": "use clientId", "group.id": "use group", "group.instance.id": "use instanceId",
         "partition.assignment.strategy": "use assignment", "session.timeout.ms": "use sessionTimeout",
         "max.poll.interval.ms": "use pollIntervalMax", "auto.commit.interval.ms": "use commitInterval",
-        "client.rack": "use rack", "isolation.level": "use isolation", "auto.offset.reset": "use missingOffset",
+        "client.rack": "use rack", "isolation.level": "use isolation", "auto.offset.reset": "use offsetReset",
         "queued.max.messages.kbytes": "use prefetchMiB", "queued.min.messages": "use prefetchMiB",
         "sasl.password": "use a password file", "ssl.key.password": "use a key password file",
         "enable.auto.offset.store": "leave it out: an offset is stored when its event is settled",
@@ -34,10 +34,15 @@ extension KafkaSettings {
         "allow.auto.create.topics": "leave it out: make topics before they are read",
     ]
 
+    var tokenFile: String? {
+        if case .token(let file) = login { file } else { nil }
+    }
+
     /// Before librdkafka does, which says of a file that is missing no more than that OpenSSL failed.
     func checkFiles() throws(KafkaFault) {
         let files = [
             ("authority", tls?.authorityFile), ("certificate", tls?.certificateFile), ("key", tls?.keyFile),
+            ("token", tokenFile),
         ]
         for case (let role, let path?) in files where access(path, R_OK) != 0 {
             throw KafkaFault(
@@ -64,9 +69,14 @@ extension KafkaSettings {
         set("ssl.key.password", tls?.keyPassword?.text)
         // Not its default before librdkafka 2.0, and nothing a later one should be free to change.
         if tls != nil { set("ssl.endpoint.identification.algorithm", "https") }
-        set("sasl.mechanisms", login?.mechanism.rawValue)
-        set("sasl.username", login?.username)
-        set("sasl.password", login?.password.text)
+        switch login {
+        case .password(let mechanism, let username, let password):
+            set("sasl.mechanisms", mechanism.rawValue)
+            set("sasl.username", username)
+            set("sasl.password", password.text)
+        case .token: set("sasl.mechanisms", "OAUTHBEARER")
+        case nil: break
+        }
         set("client.rack", rack)
         return list
     }

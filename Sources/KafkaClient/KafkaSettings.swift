@@ -17,17 +17,11 @@ public struct KafkaSettings: Sendable {
         case scramSHA512 = "SCRAM-SHA-512"
     }
 
-    /// User name and password, by SASL.
-    public struct Login: Sendable {
-        public var mechanism: Mechanism
-        public var username: String
-        public var password: KafkaSecret
-
-        public init(_ mechanism: Mechanism, username: String, password: KafkaSecret) {
-            self.mechanism = mechanism
-            self.username = username
-            self.password = password
-        }
+    /// By SASL.
+    public enum Login: Sendable {
+        case password(Mechanism, username: String, password: KafkaSecret)
+        /// OAUTHBEARER with the bearer token in a file (see `KafkaToken`), read again before it expires.
+        case token(file: String)
     }
 
     /// `host:port`, some brokers of the cluster; the others are learned from them.

@@ -33,8 +33,30 @@ let streams = """
 
     """
 
+/// The least that Kafka needs.
+let kafka = """
+    source:
+      kafka:
+        bootstrapServers: [broker:9092]
+        topics: [rides]
+    storage:
+      redis:
+        url: redis://localhost
+
+    """
+
+private let login = "source:\n  kafka:\n    sasl: {mechanism: SCRAM-SHA-512, username: u, passwordFile: p}"
+
 /// What some options cannot be set without.
 let companions = [
+    "source.kafka.bootstrapServers": kafka, "source.kafka.topics": kafka,
+    "source.kafka.certificateFile": "source:\n  kafka:\n    keyFile: client.key",
+    "source.kafka.keyFile": "source:\n  kafka:\n    certificateFile: client.pem",
+    "source.kafka.keyPasswordFile": "source:\n  kafka:\n    certificateFile: client.pem\n    keyFile: client.key",
+    "source.kafka.sasl.mechanism": login, "source.kafka.sasl.username": login,
+    "source.kafka.sasl.passwordFile": login, "source.kafka.sasl.tokenFile": login,
+    "storage.redis.certificateFile": "storage:\n  redis:\n    keyFile: client.key",
+    "storage.redis.keyFile": "storage:\n  redis:\n    certificateFile: client.pem",
     "source.redis.url": streams, "source.redis.topics": streams, "source.redis.partitions": streams,
     "source.redis.certificateFile": "source:\n  redis:\n    keyFile: client.key",
     "source.redis.keyFile": "source:\n  redis:\n    certificateFile: client.pem",
@@ -44,7 +66,11 @@ let companions = [
 extension Kind {
     /// An example as flags and variables are written.
     var flatExample: String {
-        if case .list(let rule) = self { rule.example } else { example }
+        switch self {
+        case .list(let rule): rule.example
+        case .texts: "socket.keepalive.enable=true"
+        default: example
+        }
     }
 }
 

@@ -48,16 +48,15 @@ import Testing
         ),
         (
             "redis://user:hush@localhost",
-            "holds a password; store it in a file, name that in source.redis.passwordFile, and leave at most user@ here"
+            "holds a password; store it in a file, name that in passwordFile beside the URL, and leave at most user@ here"
         ),
         (
             "redis://:hu@sh@localhost",
-            "holds a password; store it in a file, name that in source.redis.passwordFile, and leave at most user@ here"
+            "holds a password; store it in a file, name that in passwordFile beside the URL, and leave at most user@ here"
         ),
         (
             "redis://localhost?password=hush",
-            "has options behind ? or #; remove them; timeouts, certificates and passwords have options of their own below "
-                + "source.redis"
+            "has options behind ? or #; remove them; timeouts, certificates and passwords have options of their own"
         ),
         (
             "redis://", "\"redis://\" lacks a host; write for instance localhost, redis.example.com:6379 or [::1]:6379"

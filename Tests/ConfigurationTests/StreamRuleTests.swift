@@ -95,8 +95,8 @@ import Testing
         #expect(!(try configuration("source:\n  recording: ride.jsonl").keepsCheckpointsInRedis))
         #expect(
             faults("storage:\n  kind: redis") == [
-                "config.yaml:2:9: storage.kind: \"redis\" needs source.redis.url, beside whose streams checkpoints lie; "
-                    + "set it, or remove storage.kind"
+                "config.yaml:2:9: storage.kind: \"redis\" needs source.redis.url, beside whose streams checkpoints lie, "
+                    + "or source.kafka with storage.redis.url; set one, or remove storage.kind"
             ])
     }
 
@@ -126,12 +126,12 @@ import Testing
         func password(_ content: String) throws -> [UInt8]? {
             try withFile(content) { path in
                 try configuration(streams, flags: ["source.redis.passwordFile=\(path)"])
-                    .password(Options.redis.passwordFile)?.withBytes { Array($0) }
+                    .password(Options.redis.connection.passwordFile)?.withBytes { Array($0) }
             }
         }
         #expect(try password("hush") == Array("hush".utf8))
         #expect(try password("hush\r\n") == Array("hush".utf8))
-        #expect(try configuration(streams).password(Options.redis.passwordFile) == nil)
+        #expect(try configuration(streams).password(Options.redis.connection.passwordFile) == nil)
         for useless in ["", "\n", "two\nlines\n"] {
             #expect(throws: ConfigurationFault.self) { try password(useless) }
         }

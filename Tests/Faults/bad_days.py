@@ -4,7 +4,7 @@ from pathlib import Path
 
 import redis
 from processes import Trouble, free_port
-from traffic import Shape, stream
+from streams import stream
 
 TOPIC, GROUP, USER = "parcels", "others", "poor"
 RIGHTS = f"~{GROUP}:* ~{TOPIC}:* ~dlq.* +@read +@write +@scripting +@connection -@dangerous +time +info"
@@ -15,12 +15,13 @@ class Case:
 
     def __init__(self, world, name, says, **settings):
         self.world, self.name, self.says = world, name, says
-        shape = Shape(**{**vars(world.shape), "topic": TOPIC, "partitions": 4})
-        values = {
-            "source__redis__group": GROUP, "source__redis__url": world.server.url(USER),
-            "source__redis__topics": [shape.topic], "source__redis__partitions": shape.partitions,
+        self.member = world.member(name, **{**self.standard(), **settings})
+
+    def standard(self):
+        return {
+            "source__redis__group": GROUP, "source__redis__url": self.world.server.url(USER),
+            "source__redis__topics": [TOPIC], "source__redis__partitions": 4,
         }  # fmt: skip
-        self.member = world.member(name, **{**values, **settings})
 
     def begin(self):
         self.member.start()

@@ -252,17 +252,27 @@ class History:
             return self.find("end", f"was not told; the last is {last and last.get('sequence')}", last)
         if told is None:
             return self.find("finalState", "nothing was ever told")
+        if not any(self.is_newest(told, *one) for one in final.before_the_end(terms.crossing_seconds)):
+            self.tell_apart(told, last)
+        sounded = max((one["realAt"] for one in self.accepted if one.get("alert")), default=0)
+        if final.last_alert and sounded < final.last_alert * 1_000 - 100:
+            self.find("alert", f"the alert of {final.last_alert} did not sound", last)
+
+
+    def is_newest(self, told, content, position):
+        meters = position and distance(position_of(told), position)
+        is_near = not position or (meters is not None and meters <= self.terms.deadband_meters + 2)
+        return is_near and not self.differences(told, content)
+
+    def tell_apart(self, told, last):
+        final = self.final
         differing = self.differences(told, final.content)
         if differing:
             text = ", ".join(f"{name} is {told.get(name)!r} for {final.content.get(name)!r}" for name in differing)
             self.find("finalState", text, last)
-        if final.position:
+        if not self.is_newest(told, told, final.position):
             meters = distance(position_of(told), final.position)
-            if meters is None or meters > terms.deadband_meters + 2:
-                self.find("finalState", f"the position is {meters and round(meters)} m off", last)
-        sounded = max((one["realAt"] for one in self.accepted if one.get("alert")), default=0)
-        if final.last_alert and sounded < final.last_alert * 1_000 - 100:
-            self.find("alert", f"the alert of {final.last_alert} did not sound", last)
+            self.find("finalState", f"the position is {meters and round(meters)} m off", last)
 
 
 def is_number(value):

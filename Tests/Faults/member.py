@@ -1,4 +1,4 @@
-"""Members of a group: `waypulse run` with a Redis source, as processes of their own."""
+"""Members of a group: `waypulse run`, as processes of their own."""
 
 import contextlib
 import json
@@ -9,7 +9,6 @@ from pathlib import Path
 
 from processes import Child, Trouble, environment, until
 from promises import Terms
-from redis import MEMBER_PASSWORD
 
 # Everything that waits in production waits here for a second or two, so that a test need not wait for minutes.
 PACING = {
@@ -31,15 +30,6 @@ DELIVERY = {
     "delivery.reconnectDelayMax": "1s",
     "delivery.serverErrorHold": "1s",
     "delivery.probeDelay": "500ms",
-}
-LEASE_SECONDS = 2
-SOURCE = {
-    "source.redis.group": "couriers",
-    "source.redis.lease": f"{LEASE_SECONDS}s",
-    "source.redis.connectTimeout": "1s",
-    "source.redis.commandTimeout": "1s",
-    "source.redis.reconnectDelay": "100ms",
-    "source.redis.reconnectDelayMax": "500ms",
 }
 OTHERS = {"drainTimeout": "1s", "metrics.listen": "127.0.0.1:0", "log.format": "json"}
 TYPES = {
@@ -86,17 +76,10 @@ def block(tree, indent):
 
 
 class Member:
-    def __init__(self, program, folder, name, apps, url, shape, **settings):
-        """Writes its configuration; `start` starts it. A setting of None is left out."""
+    def __init__(self, program, folder, name, apps, source, **settings):
+        """Writes its configuration, `source` being the part about that; `start` starts it. A setting of None is left out."""
         self.program, self.folder, self.name = program, Path(folder), name
-        secret = self.folder / "member.password"
-        secret.write_text(MEMBER_PASSWORD + "\n")
-        secret.chmod(0o600)
-        values = PACING | DELIVERY | SOURCE | OTHERS | TYPES
-        values |= {
-            "source.redis.url": url, "source.redis.passwordFile": str(secret), "source.redis.topics": [shape.topic],
-            "source.redis.partitions": shape.partitions, "source.member": name,
-        }  # fmt: skip
+        values = PACING | DELIVERY | OTHERS | TYPES | source | {"source.member": name}
         values |= {key.replace("__", "."): value for key, value in settings.items()}
         self.path = self.folder / f"{name}.yaml"
         self.path.write_text(configuration(apps, {key: value for key, value in values.items() if value is not None}))

@@ -23,7 +23,7 @@ import uuid
 
 import redis
 from history import distance
-from traffic import stream
+from streams import stream
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
@@ -146,12 +146,50 @@ class Activity:
         return json.dumps({"aps": aps}).encode(), 10 if is_urgent else 5
 
 
+class Streams:
+    beginning = b"0-0"
+
+    def __init__(self, topic, partitions):
+        self.topic, self.partitions = topic, partitions
+
+    def read(self, client, owned):
+        """What lies behind the positions owned, each with its own."""
+        names = [stream(self.topic, number) for number in owned]
+        for name, entries in client("XREAD", "COUNT", 200, "BLOCK", 1, "STREAMS", *names, *owned.values()) or []:
+            for identifier, fields in entries:
+                body = dict(zip(fields[::2], fields[1::2])).get(b"event", b"")
+                yield int(name[name.index(b"{") + 1 : -1]), identifier.decode(), body
+
+
+class Topic:
+    beginning = b"0"
+
+    def __init__(self, addresses, topic):
+        import confluent_kafka
+
+        self.topic, self.place = topic, confluent_kafka.TopicPartition
+        settings = {"bootstrap.servers": ",".join(addresses), "group.id": "naive", "enable.auto.commit": False, "fetch.wait.max.ms": 10}
+        self.consumer = confluent_kafka.Consumer(settings)
+        self.partitions = len(self.consumer.list_topics(topic, 10).topics[topic].partitions)
+        self.assigned = set()
+
+    def read(self, _, owned):
+        """What lies behind the positions owned, each with the offset after its own."""
+        if set(owned) != self.assigned:
+            self.assigned = set(owned)
+            self.consumer.assign([self.place(self.topic, number, int(next)) for number, next in owned.items()])
+        for message in self.consumer.consume(200, 0.005):
+            if not message.error():
+                yield message.partition(), str(message.offset() + 1), message.value()
+
+
 class Naive:
     def __init__(self, config):
         def value(name):
             return re.search(rf'^ *{name}: (.*)$', config, re.MULTILINE)[1].strip('"')
 
-        self.name, self.topic, self.partitions = value("member"), json.loads(value("topics"))[0], int(value("partitions"))
+        self.name, topic = value("member"), json.loads(value("topics"))[0]
+        self.records = Topic(json.loads(value("bootstrapServers")), topic) if "kafka:" in config else Streams(topic, int(value("partitions")))
         self.redis_port = urllib.parse.urlsplit(value("url")).port
         self.provider = (value("host"), int(value("port")), value("caFile"))
         self.topic_header = value("bundleId") + ".push-type.liveactivity"
@@ -185,10 +223,10 @@ class Naive:
         self.is_stopping = time.time()
 
     def take_leases(self):
-        for number in range(self.partitions):
+        for number in range(self.records.partitions):
             key = f"couriers:naive:{number}"
             if self.client("SET", key, self.name, "NX", "PX", 2_000):
-                self.owned[number] = (self.client("GET", key + ":cursor") or b"0-0").decode()
+                self.owned[number] = (self.client("GET", key + ":cursor") or self.records.beginning).decode()
             elif number in self.owned:
                 self.client("PEXPIRE", key, 2_000)
                 self.client("SET", key + ":cursor", self.owned[number])
@@ -196,13 +234,9 @@ class Naive:
     def read(self):
         if not self.owned:
             return
-        names = [stream(self.topic, number) for number in self.owned]
-        answer = self.client("XREAD", "COUNT", 200, "BLOCK", 1, "STREAMS", *names, *self.owned.values())
-        for name, entries in answer or []:
-            number = int(name[name.index(b"{") + 1 : -1])
-            for identifier, fields in entries:
-                self.apply(dict(zip(fields[::2], fields[1::2])).get(b"event", b""))
-                self.owned[number] = identifier.decode()
+        for number, position, body in self.records.read(self.client, self.owned):
+            self.apply(body)
+            self.owned[number] = position
 
     def apply(self, body):
         try:

@@ -43,6 +43,8 @@ class Terms:
     in_flight_milliseconds: float = 3_000
     # A frozen process or connection may send what it already had in the kernel; the phone drops that for its older timestamp.
     may_arrive_late: bool = False
+    # Topics beside each other are read in no order: an end in one may be told so much sooner than the positions before it in another.
+    crossing_seconds: float = 0
     # Activities of which Redis itself lost acknowledged events: their final state is nobody's to tell.
     excused: frozenset = frozenset()
 

@@ -1,13 +1,14 @@
-"""What is done to processes and servers while traffic goes on. Each scenario leaves a world that is well again, for the judge."""
+"""What is done to processes and servers while traffic goes on, and the list of all that. Each leaves a world that is well again, for the judge."""
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import redis
 from bad_days import bad_days
-from member import LEASE_SECONDS
-from processes import Trouble
-from traffic import stream
-from world import World, past_the_lease
+from broker_bad_days import broker_bad_days
+from broker_days import broker_away, broker_restart, brokers_down, errors, moves, two_topics, unwritable_letters
+from world import World
 
 
 def calm(world, is_short):
@@ -27,13 +28,13 @@ def kill(world, is_short):
             victim.kill()
         if len(victims) == 1 and not is_short:
             # Amid the take-over by the other.
-            world.run(LEASE_SECONDS + 0.3)
+            world.run(world.source.silence_seconds + 0.3)
             world.unclean()
             other = b if victims[0] is a else a
             other.kill()
             other.start().running(world.pump)
         # Long enough that another has to take over, where there is one.
-        world.run(past_the_lease())
+        world.run_past_the_takeover()
         for victim in victims:
             victim.start().running(world.pump)
 
@@ -47,7 +48,7 @@ def freeze(world, is_short):
         world.run_to(share)
         world.unclean()
         victim.child.freeze()
-        world.run(past_the_lease())
+        world.run_past_the_takeover()
         victim.child.thaw()
 
 
@@ -57,7 +58,7 @@ def stop(world, is_short):
     world.traffic.begin()
     for share, victim in [(0.3, a), (0.6, b)] if is_short else [(0.2, a), (0.4, b), (0.6, a), (0.8, b)]:
         world.run_to(share)
-        stop_cleanly(world, victim)
+        world.stop_cleanly(victim)
         world.run(1)
         victim.start().running(world.pump)
 
@@ -70,15 +71,9 @@ def scale(world, is_short):
     b, c = world.start("b", "c")
     world.run_to(0.6)
     # The one that was there first goes too.
-    stop_cleanly(world, a)
-    stop_cleanly(world, b)
+    world.stop_cleanly(a)
+    world.stop_cleanly(b)
     world.notes["left"] = sum(member.is_running for member in (a, b, c))
-
-
-def stop_cleanly(world, member):
-    status = member.stop(world.pump)
-    if status != 0:
-        raise Trouble(f"{member.name} ended with {status} after SIGTERM: {member.child.text()[-2_000:]}")
 
 
 def redis_restart(world, is_short):
@@ -89,7 +84,7 @@ def redis_restart(world, is_short):
         world.run_to(share)
         world.unclean()
         end()
-        world.run(1 if is_short else past_the_lease())
+        world.run(1 if is_short else world.source.takeover_seconds)
         world.server.start()
         world.unclean()
 
@@ -101,7 +96,7 @@ def redis_freeze(world, is_short):
     world.run_to(0.35)
     world.unclean()
     world.server.child.freeze()
-    world.run(past_the_lease() if is_short else 10)
+    world.run(world.source.takeover_seconds if is_short else 10)
     world.server.child.thaw()
     world.unclean()
 
@@ -143,7 +138,7 @@ def memory_full(world, is_short):
     world.traffic.begin()
     world.run_to(0.3)
     world.server.run("CONFIG", "SET", "maxmemory", "1mb")
-    world.run(past_the_lease() if is_short else 10)
+    world.run(world.source.takeover_seconds if is_short else 10)
     world.server.run("CONFIG", "SET", "maxmemory", 0)
 
 
@@ -171,13 +166,11 @@ def dead_letters(world, is_short):
     world.run_to(0.25)
     rights = redis.MEMBER_RIGHTS.split()
     world.server.run("ACL", "SETUSER", redis.MEMBER_USER, "resetkeys", *[one for one in rights if one != "~dlq.*"])
-    for number in range(world.shape.partitions):
-        for garbage in range(20):
-            world.server.run("XADD", stream(world.shape.topic, number), "*", "event", f"garbage {garbage}", "key", "k")
+    world.traffic.add_garbage_everywhere(20)
     world.until(lambda: "dlq." in a.get("/readyz")[1] + b.get("/readyz")[1], 30, "a word about dead letters that cannot be written")
     world.unclean()
     a.kill()
-    world.run(past_the_lease())
+    world.run_past_the_takeover()
     a.start()
     world.run(2 if is_short else 10)
     world.server.run("ACL", "SETUSER", redis.MEMBER_USER, *rights)
@@ -185,27 +178,71 @@ def dead_letters(world, is_short):
         member.running(world.pump)
 
 
-# By name: what is done, and for how many seconds traffic goes on meanwhile, in short and in full.
+@dataclass(frozen=True)
+class Scenario:
+    act: Callable
+    # For how long traffic goes on meanwhile, in short and in full.
+    short_seconds: int
+    seconds: int
+    # Whether the short form of all is with it.
+    is_daily: bool = True
+    # Of the world.
+    fsync: str = "everysec"
+    kafka: dict | None = None
+    # Of the traffic.
+    shape: dict = field(default_factory=dict)
+
+    @property
+    def purpose(self):
+        return self.act.__doc__
+
+
 SCENARIOS = {
-    "calm": (calm, 8, 30),
-    "kill": (kill, 20, 60),
-    "freeze": (freeze, 16, 50),
-    "stop": (stop, 14, 40),
-    "scale": (scale, 14, 40),
-    "redis-restart": (redis_restart, 16, 50),
-    "redis-freeze": (redis_freeze, 14, 40),
-    "failover": (failover, 18, 40),
-    "memory-full": (memory_full, 16, 40),
-    "outage": (outage, 26, 140),
-    "dead-letters": (dead_letters, 16, 40),
-    "bad-days": (bad_days, 14, 40),
+    "calm": Scenario(calm, 8, 30),
+    "kill": Scenario(kill, 20, 60),
+    "freeze": Scenario(freeze, 16, 50),
+    "stop": Scenario(stop, 14, 40),
+    "scale": Scenario(scale, 14, 40),
+    # A kill of Redis must not lose what it acknowledged to a test that then asks for it.
+    "redis-restart": Scenario(redis_restart, 16, 50, fsync="always"),
+    "redis-freeze": Scenario(redis_freeze, 14, 40),
+    "failover": Scenario(failover, 18, 40),
+    "memory-full": Scenario(memory_full, 16, 40),
+    "outage": Scenario(outage, 26, 140),
+    "dead-letters": Scenario(dead_letters, 16, 40),
+    "bad-days": Scenario(bad_days, 14, 40),
+}
+
+
+def on(engine, act, short_seconds, seconds, is_daily=False, fsync="everysec", shape=None, **settings):
+    """With Kafka as the source, which `engine` stands in for; `settings` are a member's, with __ for dots."""
+    settings = {name.replace("__", "."): value for name, value in settings.items()}
+    return Scenario(act, short_seconds, seconds, is_daily, fsync, {"engine": engine, "settings": settings}, shape or {})
+
+
+TWO_TOPICS = {"position_topic": "positions"}
+# Which stand-in is right for what: Tests/Scripts/kafka_broker.
+SCENARIOS |= {
+    "kafka-calm": on("tansu", calm, 10, 30),
+    "kafka-kill": on("tansu", kill, 24, 80),
+    "kafka-freeze": on("tansu", freeze, 20, 60),
+    "kafka-stop": on("tansu", stop, 20, 50),
+    "kafka-scale": on("tansu", scale, 24, 60),
+    "kafka-topics": on("tansu", two_topics, 24, 60, shape=TWO_TOPICS),
+    "kafka-away": on("tansu", broker_away, 24, 50),
+    "kafka-redis": on("tansu", redis_restart, 20, 50, fsync="always"),
+    "kafka-restart": on("noida", broker_restart, 24, 60, source__kafka__assignment="range"),
+    "kafka-down": on("mock", brokers_down, 24, 60),
+    "kafka-moves": on("mock", moves, 24, 60),
+    "kafka-errors": on("mock", errors, 24, 60),
+    "kafka-bad-days": on("mock", broker_bad_days, 20, 40),
+    "kafka-letters": on("mock", unwritable_letters, 30, 60),
 }
 
 
 def perform(name, options, is_short):
     """Plays one scenario and judges it. Raises Trouble where it could not be played to its end."""
-    act, *_ = SCENARIOS[name]
-    # A kill of Redis must not lose what it acknowledged to a test that then asks for it.
-    with World(options, fsync="always" if name == "redis-restart" else "everysec") as world:
-        act(world, is_short)
+    scenario = SCENARIOS[name]
+    with World(options, fsync=scenario.fsync, kafka=scenario.kafka) as world:
+        scenario.act(world, is_short)
         return world.judge()

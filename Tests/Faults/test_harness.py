@@ -12,15 +12,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 import redis
-from judge import judge
-from member import PACING, TYPES, configuration, terms
 from processes import Child, Trouble, environment, free_port, until
 from scenarios import perform
-from traffic import Shape, Traffic, partition, plan, published, stream
+from streams import RedisStreams, stream
+from topics import KafkaTopics
+from traffic import Shape, Traffic, plan
 from truth import fold
 from world import Options, World
 
@@ -96,7 +97,7 @@ class Plans(unittest.TestCase):
 
     def test_the_partition_is_zlibs_crc32(self):
         # The check value of CRC-32/ISO-HDLC: 0xCBF43926.
-        self.assertEqual(partition("123456789", 1_000), 0xCBF43926 % 1_000)
+        self.assertEqual(Shape(partitions=1_000).partition("123456789"), 0xCBF43926 % 1_000)
         self.assertEqual(stream("rides", 3), "rides:{3}")
 
 
@@ -153,81 +154,105 @@ class Servers(Folder):
 
 
 class Publishing(Folder):
-    def test_a_producer_that_loses_redis_publishes_all_of_it_in_order(self):
-        server = self.owned(redis.Server(self.folder)).start()
-        traffic = self.owned(Traffic(SMALL, lambda: server.client()))
+    def traffic(self, source):
+        traffic = Traffic(SMALL, self.owned(source))
         wanted = [one.event["eventId"] for one in sorted(traffic.planned)]
         traffic.begin()
         until(lambda: traffic.elapsed > 2, 10, "two seconds", traffic.pump)
+        return traffic, wanted
+
+    def check(self, source, wanted):
+        """All of it lies there, each partition in the order of the producer."""
+        found = list(source.published())
+        self.assertEqual(len(found), sum(map(len, source.acknowledged.values())))
+        self.assertEqual(len(fold(body for _, _, body in found).finals), SMALL.activities)
+        seen = {}
+        for name, _, body in found:
+            with contextlib.suppress(ValueError):
+                if (event := json.loads(body))["eventId"] not in seen.setdefault(name, []):
+                    seen[name].append(event["eventId"])
+        self.assertEqual(len(seen), SMALL.partitions)
+        for identifiers in seen.values():
+            self.assertEqual(identifiers, [one for one in wanted if one in set(identifiers)])
+        self.assertEqual(sorted(sum(seen.values(), [])), sorted(wanted), "none is missing")
+
+    def test_a_producer_that_loses_redis_publishes_all_of_it_in_order(self):
+        server = self.owned(redis.Server(self.folder)).start()
+        source = RedisStreams(SMALL, lambda seconds: server.client(seconds=seconds))
+        traffic, wanted = self.traffic(source)
         server.kill()
-        until(lambda: traffic.counts["reconnects"] > 1, 10, "an attempt in vain", traffic.pump)
+        until(lambda: source.counts["reconnects"] > 1, 10, "an attempt in vain", traffic.pump)
         server.start()
         server.run("CONFIG", "SET", "maxmemory", 1)
-        until(lambda: traffic.counts["refusals"] > 1, 10, "a refusal", traffic.pump)
+        until(lambda: source.counts["refusals"] > 1, 10, "a refusal", traffic.pump)
         server.run("CONFIG", "SET", "maxmemory", 0)
         until(lambda: traffic.is_done, 20, "the end", traffic.pump)
-        with server.client() as client:
-            found = list(published(client, SMALL))
-        self.assertEqual(len(found), sum(map(len, traffic.acknowledged.values())))
-        truth = fold(body for _, _, body in found)
-        self.assertEqual(len(truth.finals), SMALL.activities)
-        for number in range(SMALL.partitions):
-            seen = []
-            for name, _, body in found:
-                with contextlib.suppress(ValueError):
-                    if name == stream(SMALL.topic, number) and (event := json.loads(body))["eventId"] not in seen:
-                        seen.append(event["eventId"])
-            self.assertEqual(seen, [one for one in wanted if one in set(seen)])
-        self.assertEqual(
-            {json.loads(body)["eventId"] for _, _, body in found if body.endswith(b"}")}, set(wanted), "none is missing"
-        )
+        self.check(source, wanted)
+
+    def test_a_producer_that_loses_brokers_publishes_all_of_it_in_order(self):
+        source = KafkaTopics(SMALL, None, self.folder, "mock")
+        traffic, wanted = self.traffic(source)
+        source.broker.fault("down", -1)
+        until(lambda: source.unanswered > 50, 10, "records that wait", traffic.pump)
+        source.broker.fault("up", -1)
+        source.broker.fault("error", 0, 6, 3)
+        until(lambda: traffic.is_done, 30, "the end", traffic.pump)
+        self.check(source, wanted)
 
 
-class WithoutFaults(unittest.TestCase):
-    """The judge before the real program, which reads what was published as a recording."""
+class Brokers(Folder):
+    def test_what_was_produced_lies_on_a_broker_that_was_stopped_and_started(self):
+        source = self.owned(KafkaTopics(SMALL, None, self.folder, "noida"))
+        source.publish([(key, key.encode(), False) for key in map(str, range(100))])
+        until(lambda: not source.unanswered, 20, "all answers", lambda: source.publish([]))
+        # It writes its data once a second or so.
+        until(lambda began=time.monotonic(): time.monotonic() > began + 4, 10, "four seconds")
+        source.broker.stop()
+        source.broker.start()
+        self.assertEqual(sorted(body for *_, body in source.published()), sorted(str(number).encode() for number in range(100)))
 
-    def test_a_recording_that_was_run_breaks_no_promise(self):
-        with World(Options(PROGRAM, shape=SMALL)) as world:
-            # No phone reports tokens to a recording.
-            world.traffic.tokens_url = None
-            world.traffic.begin()
-            world.until(lambda: world.traffic.is_done, 60, "the end of the traffic")
-            with world.server.client() as client:
-                found = list(published(client, SMALL))
-            truth = fold(body for _, _, body in found)
-            lines = []
-            for name, identifier, body in found:
-                milliseconds = int(identifier.partition("-")[0])
-                with contextlib.suppress(ValueError):
-                    wrapped = {"partition": int(name[name.index("{") + 1 : -1]), "receivedAt": milliseconds / 1_000}
-                    lines.append((milliseconds, json.dumps(wrapped | {"value": json.loads(body)}) + "\n"))
-            recording = world.folder / "published.jsonl"
-            recording.write_text("".join(line for _, line in sorted(lines, key=lambda one: one[0])))
-            config = world.folder / "recording.yaml"
-            settings = PACING | TYPES | {"metrics.listen": "off"}
-            config.write_text(configuration(world.simulator.apps, settings))
-            words = [PROGRAM, "run", "--config", config, recording]
-            done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=120)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            finding = judge(world.simulator.entries(), truth, terms())
-        started_by_push = {name for name, final in truth.finals.items() if final.started_by_push}
-        # Without their tokens these hear no more than their start.
-        broken = [str(one) for one in finding.broken if one.activity not in started_by_push]
-        self.assertEqual(broken, [])
-        self.assertGreater(finding.counts["pushes"], SMALL.activities)
-        self.assertEqual((finding.counts["resends"], finding.counts["late"]), (0, 0))
+    def test_a_frozen_broker_answers_when_it_is_thawed(self):
+        source = self.owned(KafkaTopics(SMALL, None, self.folder))
+        source.broker.freeze()
+        source.publish([("key", b"value", False)])
+        until(lambda began=time.monotonic(): time.monotonic() > began + 1, 10, "a second", lambda: source.publish([]))
+        self.assertEqual(source.unanswered, 1)
+        source.broker.thaw()
+        until(lambda: not source.unanswered, 20, "the answer", lambda: source.publish([]))
+        [(name, entries)] = source.acknowledged.items()
+        self.assertEqual((name, entries), (f"rides-{SMALL.partition('key')}", [(0, "key")]))
+
+    def test_positions_and_letters_that_are_missing_are_told(self):
+        server = self.owned(redis.Server(self.folder)).start()
+        source = self.owned(KafkaTopics(SMALL, lambda seconds: server.client(seconds=seconds), self.folder))
+        source.publish([("key", b"no event", False)])
+        until(lambda: not source.unanswered, 20, "the answer", lambda: source.publish([]))
+        name, number = f"rides-{SMALL.partition('key')}", SMALL.partition("key")
+        self.assertEqual(source.unsettled(), [(name, "stored None, committed None; the last record is 0")])
+        server.run("HSET", f"couriers:{{{number}}}:cursor", "rides", "0 1")
+        self.assertEqual(source.unsettled(), [(name, "stored 0, committed None; the last record is 0")])
+        self.assertEqual(source.letters()[name], [])
+        self.assertEqual(list(source.published()), [(name, 0, b"no event")])
 
 
 class Configurations(Folder):
+    def check(self, world, *paths):
+        for path in paths:
+            words = [PROGRAM, "validate", "--config", path]
+            done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, b"the configuration is valid\n"))
+
     def test_what_a_member_is_given_is_a_valid_configuration(self):
         with World(Options(PROGRAM, shape=SMALL)) as world:
-            paths = [world.member("a").path]
+            one = world.member("a").path
             world.url = "redis+sentinel://waypulse@127.0.0.1:26379/waypulse-test"
-            paths.append(world.member("b").path)
-            for path in paths:
-                words = [PROGRAM, "validate", "--config", path]
-                done = subprocess.run(words, cwd=world.folder, env=environment(), capture_output=True, timeout=60)
-                self.assertEqual((done.returncode, done.stderr), (0, b"the configuration is valid\n"))
+            self.check(world, one, world.member("b").path)
+
+    def test_so_is_what_a_member_on_kafka_is_given(self):
+        for engine, position_topic in (("mock", None), ("tansu", "positions")):
+            shape = Shape(**{**vars(SMALL), "position_topic": position_topic})
+            with self.subTest(engine), World(Options(PROGRAM, shape=shape), kafka={"engine": engine}) as world:
+                self.check(world, world.member("a").path)
 
 
 class FoundOut(unittest.TestCase):
@@ -235,7 +260,7 @@ class FoundOut(unittest.TestCase):
 
     def broken(self, scenario, seconds=10):
         shape = Shape(activities=60, events_per_second=120, seconds=seconds)
-        patience = 20 if scenario == "calm" else 2
+        patience = 20 if scenario.endswith("calm") else 2
         options = Options(PROGRAM, Path(__file__).with_name("naive_member.py"), shape, patience)
         with contextlib.redirect_stdout(io.StringIO()) as told:
             finding = perform(scenario, options, is_short=True)
@@ -252,6 +277,10 @@ class FoundOut(unittest.TestCase):
 
     def test_a_stop_is_seen_to_lose_final_states_and_ends(self):
         self.assertLessEqual({"finalState", "end"}, self.broken("stop"))
+
+    def test_on_kafka_a_calm_day_passes_and_a_kill_is_seen(self):
+        self.assertEqual(self.broken("kafka-calm", 6), set())
+        self.assertLessEqual({"finalState", "end"}, self.broken("kafka-kill"))
 
 
 class Interruption(Folder):

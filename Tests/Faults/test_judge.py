@@ -124,6 +124,14 @@ class Judge(unittest.TestCase):
     def test_an_end_with_an_older_content_is_no_final_state(self):
         self.assertEqual(found(spoilt(3, contentState=content(2, sequenceNumber=4))), ["finalState"])
 
+    def test_an_end_may_be_told_before_positions_of_another_topic_and_not_long_before(self):
+        events = RIDE[:4] + [event("position", 7, **place(300), contentState={"progressPercentage": 0.9}), RIDE[4]]
+        self.assertEqual(found(told(), events, crossing_seconds=4), [])
+        self.assertEqual(found(told(), events, crossing_seconds=2.5), [])
+        self.assertEqual(found(told(), events, crossing_seconds=0.5), ["finalState", "finalState"])
+        self.assertEqual(found(told(), events), ["finalState", "finalState"])
+        self.assertEqual(found(without_end(told()), events[:-1], crossing_seconds=4), ["finalState", "finalState"])
+
     def test_an_end_that_nobody_published_is_found(self):
         self.assertIn("end", found(told(), RIDE[:4]))
 

@@ -1,4 +1,4 @@
-"""Deliveries from a seed, as a producer would publish them into Redis Streams, in real time.
+"""Deliveries from a seed, as a producer would publish them into Redis Streams or Kafka, in real time.
 
 Many fall silent or end at moments drawn from the whole run, so that whatever happens in it some activity's last word is just
 then under way: what gets lost then is not told by a later event.
@@ -13,8 +13,6 @@ import time
 import urllib.request
 import zlib
 from dataclasses import dataclass, field
-
-from redis import Refused
 
 # Metres a degree of latitude, close enough for walks of a few kilometres.
 METERS_A_DEGREE = 111_195
@@ -40,6 +38,18 @@ class Shape:
     seconds: float = 40
     partitions: int = 8
     topic: str = "rides"
+    # Of their own where they have one; else they go where everything goes.
+    position_topic: str | None = None
+    started_by_push_share: float = STARTED_BY_PUSH_SHARE
+    ended_share: float = ENDED_SHARE
+
+    @property
+    def topics(self):
+        return (self.topic, self.position_topic) if self.position_topic else (self.topic,)
+
+    def partition(self, key):
+        """As every producer places keys, in Redis Streams and in Kafka."""
+        return zlib.crc32(key.encode()) % self.partitions
 
 
 @dataclass(order=True)
@@ -99,7 +109,7 @@ def plan(shape):
         walk = Walk(random_source, shape.seconds)
         walk.at = begin
         for name in names:
-            add(begin, key, started(name, courier, shape.seed, random_source))
+            add(begin, key, started(name, courier, shape, random_source))
         steps = dict.fromkeys(names, 0)
         at = begin + random_source.uniform(0.5, 1.5) * gap
         # Two followers hear one courier, so one event stands for both.
@@ -115,7 +125,7 @@ def plan(shape):
             at += random_source.uniform(0.5, 1.5) * gap * followers
         for name, last in zip(names, lasts):
             steps[name] += 1
-            if random_source.random() < ENDED_SHARE:
+            if random_source.random() < shape.ended_share:
                 text = {"status": "delivered", "version": steps[name]}
                 add(last, key, {"type": "activity.ended", "activityId": name, "contentState": text})
             elif random_source.random() < 0.5:
@@ -124,7 +134,7 @@ def plan(shape):
     return planned
 
 
-def started(name, courier, seed, random_source):
+def started(name, courier, shape, random_source):
     kind = "Paced" if random_source.random() < PACED_SHARE else "Ride"
     event = {
         "type": "activity.started", "activityId": name, "attributesType": kind, "attributes": {"activityId": name},
@@ -133,7 +143,7 @@ def started(name, courier, seed, random_source):
     if courier:
         event["follows"] = courier
     token = "".join(random_source.choice("0123456789abcdef") for _ in range(64))
-    if random_source.random() < STARTED_BY_PUSH_SHARE:
+    if random_source.random() < shape.started_by_push_share:
         return event | {"startToken": token, "alert": {"title": "On the way", "body": name}}
     return event | {"token": token}
 
@@ -145,31 +155,20 @@ def status(name, step, random_source):
     return event
 
 
-def partition(key, partitions):
-    return zlib.crc32(key.encode()) % partitions
-
-
-def stream(topic, number):
-    return f"{topic}:{{{number}}}"
-
-
 class Traffic:
     """Publishes what is planned when its time has come. What could not be published waits, in order, until it can."""
 
-    def __init__(self, shape, connect, tokens_url=None):
-        """`connect` gives a client of the server that takes writes, or raises OSError; it is asked again after each loss."""
+    def __init__(self, shape, source, tokens_url=None):
         self.shape = shape
-        self.connect = connect
+        self.source = source
         self.tokens_url = tokens_url
         self.planned = plan(shape)
         self.random = random.Random(shape.seed + 1)
-        self.client = None
         self.begun = None
         self.waiting = []
-        # By stream: id and key of each entry.
-        self.acknowledged = {}
-        self.counts = {"events": 0, "poison": 0, "repeated": 0, "refusals": 0, "reconnects": 0}
-        self.next_connect = self.next_tokens = 0.0
+        self.is_held = False
+        self.counts = {"events": 0, "poison": 0, "repeated": 0}
+        self.next_tokens = 0.0
         self.keys = {one.event["activityId"]: one.key for one in self.planned if one.event["type"] == "activity.started"}
         self.reported = set()
 
@@ -179,7 +178,7 @@ class Traffic:
 
     @property
     def is_done(self):
-        return self.begun is not None and not self.planned and not self.waiting
+        return self.begun is not None and not self.planned and not self.waiting and not self.source.unanswered
 
     def begin(self):
         self.begun = time.time()
@@ -193,8 +192,8 @@ class Traffic:
         if self.tokens_url and time.monotonic() >= self.next_tokens:
             self.next_tokens = time.monotonic() + 0.5
             self.take_tokens()
-        if self.waiting and time.monotonic() >= self.next_connect:
-            self.publish()
+        # Also where there is nothing: answers may have come.
+        del self.waiting[: self.source.publish([] if self.is_held else self.waiting)]
 
     def take_due(self):
         while self.planned and self.planned[0].at <= self.elapsed:
@@ -202,15 +201,25 @@ class Traffic:
             self.add(one.key, one.event | {"timestamp": round(self.begun + one.at, 3)})
 
     def add(self, key, event):
-        body = json.dumps(event).encode()
+        body, is_position = json.dumps(event).encode(), event["type"] == "position"
         self.counts["events"] += 1
-        self.waiting.append((key, body))
+        self.waiting.append((key, body, is_position))
         if self.random.random() < REPEATED_SHARE:
             self.counts["repeated"] += 1
-            self.waiting.append((key, body))
+            self.waiting.append((key, body, is_position))
         if self.random.random() < POISON_SHARE:
-            self.counts["poison"] += 1
-            self.waiting.append((key, body[: len(body) // 2]))
+            self.add_garbage(key, body[: len(body) // 2])
+
+    def add_garbage(self, key, body):
+        self.counts["poison"] += 1
+        self.waiting.append((key, body, False))
+
+    def add_garbage_everywhere(self, count):
+        """So many records that are no events, in each partition."""
+        keys = {self.shape.partition(key): key for key in map(str, range(1_000))}
+        for number in range(self.shape.partitions):
+            for garbage in range(count):
+                self.add_garbage(keys[number], f"garbage {garbage}".encode())
 
     def take_tokens(self):
         """What the apps of phones report: update tokens of activities that a push has started."""
@@ -220,43 +229,3 @@ class Traffic:
                 if event["token"] not in self.reported:
                     self.reported.add(event["token"])
                     self.add(self.keys[event["activityId"]], event | {"eventId": f"t{len(self.reported)}"})
-
-    def publish(self):
-        batch = self.waiting[:500]
-        names = [stream(self.shape.topic, partition(key, self.shape.partitions)) for key, _ in batch]
-        commands = [("XADD", name, "*", "event", body, "key", key) for name, (key, body) in zip(names, batch)]
-        try:
-            self.client = self.client or self.connect()
-            # All or nothing: were one refused and the next taken, the streams' order would not be the producer's.
-            identifiers = self.client.transaction(commands)
-        except OSError:
-            # It may have been done. It is done again then, as producers do, and told by its event id.
-            self.lose("reconnects")
-        except Refused:
-            self.lose("refusals")
-        else:
-            for name, identifier, (key, _) in zip(names, identifiers, batch):
-                self.acknowledged.setdefault(name, []).append((identifier.decode(), key))
-            del self.waiting[: len(batch)]
-
-    def lose(self, what):
-        self.counts[what] += 1
-        self.next_connect = time.monotonic() + 0.2
-        if self.client:
-            self.client.close()
-        self.client = None
-
-    def end(self):
-        if self.client:
-            self.client.close()
-
-
-def published(client, shape):
-    """The events in all streams, in the order of each: bytes by stream and id."""
-    for number in range(shape.partitions):
-        name = stream(shape.topic, number)
-        last = "-"
-        while entries := client("XRANGE", name, last, "+", "COUNT", 5_000):
-            for identifier, fields in entries:
-                yield name, identifier.decode(), dict(zip(fields[::2], fields[1::2])).get(b"event")
-            last = "(" + entries[-1][0].decode()

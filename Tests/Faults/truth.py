@@ -21,6 +21,21 @@ class Final:
     # Unix seconds of its begin, and of its end.
     began_at: float = 0.0
     ended_at: float | None = None
+    # What positions said, one after the other: Unix seconds, the position, and what of the content came with it.
+    way: list = field(default_factory=list)
+
+    def before_the_end(self, seconds):
+        """Contents and positions that may be told last where what is newest may be missing: of so long before the end, and none where it was so
+        short a life."""
+        if not (seconds and self.has_ended):
+            return [(self.content, self.position)]
+        late = [one for one in self.way if one[0] >= self.ended_at - seconds]
+        earlier = self.way[len(self.way) - len(late) - 1 :][:1] if len(late) < len(self.way) else []
+        found = [(self.content | content, position) for _, position, content in earlier + late]
+        if self.ended_at - self.began_at < seconds + 1 or not found:
+            bare = {name: value for name, value in self.content.items() if not any(name in content for *_, content in self.way)}
+            found.append((bare, None))
+        return found
 
 
 @dataclass
@@ -83,6 +98,7 @@ def change(truth, final, event):
     final.content |= event.get("contentState", {})
     if event["type"] == "position":
         final.position = (event["latitude"], event["longitude"])
+        final.way.append((event["timestamp"], final.position, event.get("contentState", {})))
     if "alert" in event:
         final.last_alert = event["timestamp"]
     if event["type"] == "activity.ended":

@@ -1,4 +1,4 @@
-"""Everything one scenario has: Redis, the simulator, members and traffic, in a folder of their own, ended whatever happens."""
+"""Everything one scenario has: servers, the simulator, members and traffic, in a folder of their own, ended whatever happens."""
 
 import contextlib
 import json
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import redis
 from judge import is_told, judge
-from member import LEASE_SECONDS, Member, terms
+from member import Member, terms
 from processes import Trouble, until
 from simulator import Simulator
-from traffic import Shape, Traffic, published, stream
+from streams import RedisStreams
+from traffic import Shape, Traffic
 from truth import fold
 
 # What an answer of the provider takes, so that at any moment some are under way.
@@ -31,8 +32,9 @@ class Options:
 
 
 class World:
-    def __init__(self, options, fsync="everysec", redis_settings=()):
-        self.options, self.shape = options, options.shape
+    def __init__(self, options, fsync="everysec", redis_settings=(), kafka=None):
+        """`kafka` is what KafkaTopics takes beside shape, store and folder; without it, Redis Streams are the source."""
+        self.options, self.shape, self.kafka = options, options.shape, kafka
         self.folder = Path(tempfile.mkdtemp(prefix="waypulse-faults-"))
         self.terms = terms()
         self.members, self.notes = [], {}
@@ -48,8 +50,8 @@ class World:
             self.server = self.owned(redis.Server(self.folder, fsync=self.fsync, settings=self.redis_settings)).start()
             self.simulator = self.owned(Simulator(self.options.program, self.folder, LATENCY_MILLISECONDS))
             self.url = self.server.url()
-            tokens = self.simulator.control + "/tokens"
-            self.traffic = self.owned(Traffic(self.shape, lambda: self.master().client(seconds=2), tokens))
+            self.source = self.owned(self.make_source())
+            self.traffic = Traffic(self.shape, self.source, self.simulator.control + "/tokens")
         except BaseException:
             self.__exit__(True)
             raise
@@ -66,6 +68,17 @@ class World:
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def make_source(self):
+        def connect(seconds):
+            return self.master().client(seconds=seconds)
+
+        if self.kafka is None:
+            return RedisStreams(self.shape, connect)
+        # Debian's package for it is needed here alone.
+        from topics import KafkaTopics
+
+        return KafkaTopics(self.shape, connect, self.folder, **self.kafka)
+
     def owned(self, one):
         self.stack.callback(one.end)
         return one
@@ -78,7 +91,11 @@ class World:
 
     def member(self, name, **settings):
         program = self.options.member or self.options.program
-        member = Member(program, self.folder, name, self.simulator.apps, self.url, self.shape, **settings)
+        secret = self.folder / "member.password"
+        secret.write_text(redis.MEMBER_PASSWORD + "\n")
+        secret.chmod(0o600)
+        source = self.source.settings(self.url, str(secret))
+        member = Member(program, self.folder, name, self.simulator.apps, source, **settings)
         self.members.append(member)
         return member
 
@@ -88,6 +105,11 @@ class World:
         for member in new:
             member.running(self.pump)
         return new
+
+    def stop_cleanly(self, member):
+        status = member.stop(self.pump)
+        if status != 0:
+            raise Trouble(f"{member.name} ended with {status} after SIGTERM: {member.child.text()[-2_000:]}")
 
     # Time
 
@@ -108,6 +130,10 @@ class World:
     def until(self, holds, seconds, what):
         return until(holds, seconds, what, self.pump)
 
+    def run_past_the_takeover(self):
+        """Until whoever has not renewed has lost what it held, and others have taken it."""
+        self.run(self.source.takeover_seconds)
+
     def unclean(self):
         """Something happens now after which one update of each activity may come again."""
         self.terms.unclean.append(time.time() * 1_000)
@@ -117,7 +143,7 @@ class World:
     def judge(self):
         """Waits for the rest of the traffic and for the last words, stops the members, and judges."""
         left = max(0, self.shape.seconds - self.traffic.elapsed)
-        self.until(lambda: self.traffic.is_done, left + 30, lambda: f"the end of the traffic ({self.traffic.counts})")
+        self.until(lambda: self.traffic.is_done, left + 30, lambda: f"the end of the traffic ({self.traffic.counts}, {self.source.counts})")
         end = time.monotonic() + self.options.patience_seconds
         truth = self.truth()
         while not is_told(self.simulator.journal.read(), truth, self.terms) and time.monotonic() < end:
@@ -138,60 +164,47 @@ class World:
         return finding
 
     def truth(self):
-        """What the streams say. They are read anew where something was published since."""
-        count = sum(map(len, self.traffic.acknowledged.values()))
+        """What the source says. It is read anew where something was published since."""
+        count = sum(map(len, self.source.acknowledged.values()))
         if count == self.read_count:
             return self.read_truth
-        with self.master().client(seconds=20) as client:
-            found = list(published(client, self.shape))
-        self.read_count, self.read_truth = count, fold(body for _, _, body in found)
-        self.excuse_what_redis_lost({(name, identifier) for name, identifier, _ in found})
+        found = list(self.source.published())
+        bodies = [body for _, _, body in found]
+        # Nothing says in which order topics are read beside each other; this is the one in which the world went on.
+        self.read_count, self.read_truth = count, fold(bodies if len(self.shape.topics) == 1 else sorted(bodies, key=timestamp))
+        self.excuse_what_was_lost({(name, identifier) for name, identifier, _ in found})
         return self.read_truth
 
     def unsettled(self):
-        """By stream: the settled position, where it is not at the end."""
-        if self.options.member:
-            # It keeps none.
-            return []
-        found = []
-        with self.master().client() as client:
-            for number in range(self.shape.partitions):
-                name = stream(self.shape.topic, number)
-                settled = client("HGET", f"couriers:{{{number}}}:cursor", self.shape.topic) or b"0-0 0"
-                last = client("XREVRANGE", name, "+", "-", "COUNT", 1)
-                if last and as_numbers(settled.split()[0]) < as_numbers(last[0][0]):
-                    found.append((name, f"settled up to {settled.decode()}, the last is {last[0][0].decode()}"))
-        return found
+        """By stream: what is settled, where that is not all of it. The naive member tells none."""
+        return [] if self.options.member else self.source.unsettled()
 
     def wrong_letters(self):
         """By stream: which entries that are no events have no letter, or two, and which letters are about others."""
         if self.options.member or self.may_lose:
             return []
-        found = []
-        with self.master().client(seconds=20) as client:
-            entries = list(published(client, self.shape))
-            for number in range(self.shape.partitions):
-                name = stream(self.shape.topic, number)
-                bad = [identifier for one, identifier, body in entries if one == name and not is_event(body)]
-                fields = [dict(zip(fields[::2], fields[1::2])) for _, fields in client("XRANGE", f"dlq.{name}", "-", "+")]
-                kept = [one[b"waypulse.dlq.entry"].decode() for one in fields]
-                # What was trimmed from the stream may have left its letter.
-                there = {identifier for one, identifier, _ in entries if one == name}
-                kept = [identifier for identifier in kept if identifier in there]
-                if sorted(bad) != sorted(kept):
-                    missing, others = set(bad) - set(kept), set(kept) - set(bad)
-                    twice = len(kept) - len(set(kept))
-                    text = f"{len(missing)} have no letter, {len(others)} letters are about events, {twice} there twice"
-                    found.append((name, f"{len(bad)} entries are no events; {text}"))
-                self.notes["letters"] = self.notes.get("letters", 0) + len(kept)
+        found, entries = [], {}
+        for name, identifier, body in self.source.published():
+            entries.setdefault(name, {})[identifier] = body
+        for name, letters in self.source.letters().items():
+            there = entries.get(name, {})
+            bad = [identifier for identifier, body in there.items() if not is_event(body)]
+            # What was trimmed from the stream may have left its letter.
+            kept = [identifier for identifier in letters if identifier in there]
+            if sorted(bad) != sorted(kept):
+                missing, others = set(bad) - set(kept), set(kept) - set(bad)
+                twice = len(kept) - len(set(kept))
+                text = f"{len(missing)} have no letter, {len(others)} letters are about events, {twice} there twice"
+                found.append((name, f"{len(bad)} entries are no events; {text}"))
+            self.notes["letters"] = self.notes.get("letters", 0) + len(kept)
         return found
 
-    def excuse_what_redis_lost(self, found):
-        """An entry that Redis acknowledged and then lost itself, as a master may that had not replicated it yet."""
-        acknowledged = self.traffic.acknowledged.items()
+    def excuse_what_was_lost(self, found):
+        """An entry that was acknowledged and then lost by the server itself, as by a master that had not replicated it yet."""
+        acknowledged = self.source.acknowledged.items()
         lost = [(name, one, key) for name, entries in acknowledged for one, key in entries if (name, one) not in found]
         if lost and not self.may_lose:
-            raise Trouble(f"Redis lost {len(lost)} entries that it had acknowledged, {lost[0]} for one")
+            raise Trouble(f"{len(lost)} entries were lost that had been acknowledged, {lost[0]} for one")
         keys = {key for _, _, key in lost}
         self.terms.excused = frozenset(name for name, key in self.traffic.keys.items() if key in keys)
 
@@ -199,9 +212,7 @@ class World:
         """Every member ends by itself when it is asked to, and says 0."""
         for member in self.members:
             if member.is_running:
-                status = member.stop(self.pump)
-                if status != 0:
-                    raise Trouble(f"{member.name} ended with {status} after SIGTERM: {member.child.text()[-2_000:]}")
+                self.stop_cleanly(member)
 
 
 def is_event(body):
@@ -213,10 +224,5 @@ def is_event(body):
     return True
 
 
-def as_numbers(identifier):
-    return tuple(map(int, identifier.split(b"-")))
-
-
-def past_the_lease():
-    """Seconds after which whoever has not renewed has lost what it held, and others have taken it."""
-    return LEASE_SECONDS + 2
+def timestamp(body):
+    return json.loads(body)["timestamp"] if is_event(body) else 0

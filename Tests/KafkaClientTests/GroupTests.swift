@@ -57,6 +57,19 @@ import Testing
         second.close()
     }
 
+    /// librdkafka before 2.3 aborts the process there (confluentinc/librdkafka#4312): that this ends is the test.
+    @Test func aMemberThatLeavesBeforeItHadAnythingEndsWithoutHarm() throws {
+        let bench = try bench()
+        let first = try Rider(bench)
+        bench.ride(first, until: { first.count == 80 })
+        // Beyond the four partitions there is nothing to be had, and the round may not even have ended.
+        let second = try Rider(bench)
+        bench.ride(first, second, until: { first.open.count == 4 && second.member.status == .connected })
+        second.close()
+        #expect(!second.member.hasJoined)
+        first.close()
+    }
+
     @Test func thePartitionsThatStayAreReadWhileOneIsDrained() throws {
         let bench = try bench(partitions: 2)
         let ledger = Ledger()

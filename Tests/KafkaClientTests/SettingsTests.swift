@@ -46,7 +46,7 @@ import Testing
         #expect("\(password)" == "•••")
         #expect(String(reflecting: password) == "•••")
         var settings = KafkaSettings(bootstrapServers: ["b:1"])
-        settings.login = .init(.scramSHA512, username: "pulse", password: password)
+        settings.login = .password(.scramSHA512, username: "pulse", password: password)
         var dumped = ""
         dump(settings, to: &dumped)
         #expect(!dumped.contains("swordfish"))
@@ -72,7 +72,7 @@ import Testing
     func transportAndLoginAreSpokenAsSet(_ tls: Bool, _ mechanism: KafkaSettings.Mechanism?, _ wanted: String) {
         var settings = KafkaSettings(bootstrapServers: ["a:1", "b:2"])
         if tls { settings.tls = .init() }
-        if let mechanism { settings.login = .init(mechanism, username: "u", password: KafkaSecret("p")) }
+        if let mechanism { settings.login = .password(mechanism, username: "u", password: KafkaSecret("p")) }
         settings.rack = "eu-1a"
         let values = values(settings.forLookUps())
         #expect(values["bootstrap.servers"] == "a:1,b:2")

@@ -124,6 +124,23 @@ CASES = [
     ("record --config streams.yaml --until-idle 5 -o out.jsonl", USAGE, "", '--until-idle: "5" has no unit\ntry:   write 5s'),
     ("record --config streams.yaml -o out.jsonl", UNAVAILABLE, "", "cannot connect to Redis at 127.0.0.1:1"),
     ("record --help", OK, "redis+sentinel://host,host/master", ""),
+    # Kafka, as far as no broker is needed
+    ("validate --config kafka.yaml", OK, "", "the configuration is valid"),
+    ("validate --config kafka.yaml --set source.kafka.properties.group.id=x", CONFIGURATION, "",
+     "source.kafka.properties.group.id: cannot be set as a property; use group"),
+    ("validate --set source.kafka.bootstrapServers=a:1 --set source.kafka.topics=rides", CONFIGURATION, "",
+     "need storage.redis.url as well"),
+    ("config show --config kafka.yaml", OK, "bootstrapServers: [\"127.0.0.1:1\"]  # kafka.yaml", ""),
+    ("replay ride.jsonl --to kafka://127.0.0.1:1", USAGE, "", "replay needs --topic"),
+    ("replay ride.jsonl --to kafka:/a --topic rides", USAGE, "", "--to does not begin with kafka://\ntry:   write kafka://host:9092"),
+    ("replay ride.jsonl --to kafka://a:hush@b --topic rides", USAGE, "", "--to holds a user"),
+    ("replay ride.jsonl --to kafka://a --topic rides --partitions 4", USAGE, "", "--partitions is for Redis"),
+    ("replay ride.jsonl --to kafka://a --topic rides --password-file p", USAGE, "", "source.kafka.sasl.passwordFile"),
+    ("replay ride.jsonl --to kafka://a --topic rides --max-length 4", USAGE, "", "--max-length is for Redis"),
+    ("replay ride.jsonl --to kafka://a --topic rides --placement md5", USAGE, "", 'not "md5"\ntry:   --placement murmur2'),
+    ("replay ride.jsonl --config streams.yaml --placement murmur2", USAGE, "", "--placement is for Kafka"),
+    ("replay ride.jsonl --config kafka.yaml", UNAVAILABLE, "", "connecting to Kafka at 127.0.0.1:1 failed"),
+    ("record --from kafka://127.0.0.1:1 --topic rides -o out.jsonl", UNAVAILABLE, "", "connecting to Kafka at 127.0.0.1:1 failed"),
     # What needs a provider
     ("run", CONFIGURATION, "", "no app is configured"),
     ("run --config keyless.yaml ride.jsonl", CONFIGURATION, "", "absent.p8 cannot be used: No such file or directory"),
@@ -138,6 +155,15 @@ STREAMS = """source:
     url: redis://127.0.0.1:1
     topics: [rides]
     partitions: 4
+"""
+
+KAFKA = """source:
+  kafka:
+    bootstrapServers: ["127.0.0.1:1"]
+    topics: [rides]
+storage:
+  redis:
+    url: redis://127.0.0.1:1
 """
 
 
@@ -155,6 +181,7 @@ def files(folder):
         "keyless.yaml": b"apps:\n  courier:\n    bundleId: com.example.courier\n    teamId: A1B2C3D4E5\n"
         b"    keyId: K1L2M3N4O5\n    keyFile: absent.p8\nmetrics:\n  listen: off\n",
         "streams.yaml": STREAMS.encode(),
+        "kafka.yaml": KAFKA.encode(),
         "topics.yaml": STREAMS.replace("[rides]", "[rides, orders]").encode(),
         "defaults.yaml": subprocess.run([PROGRAM, "config", "defaults"], capture_output=True, check=True).stdout,
     }
@@ -991,6 +1018,121 @@ class Records(WithRedis):
         for partition in range(4):
             offsets = [line["offset"] for line in found if line["partition"] == partition]
             self.assertEqual(offsets, sorted(offsets))
+
+
+class WithKafka(Folder):
+    """librdkafka's mock of three brokers, in a process of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.state = tempfile.TemporaryDirectory(prefix="kafka-")
+        self.addCleanup(self.state.cleanup)
+        self.addCleanup(self.broker, "stop")
+        self.servers = self.broker("start", "--engine", "mock", "--port", "0").strip()
+        self.broker("topic", "rides", "4")
+
+    def broker(self, *words):
+        done = subprocess.run(
+            [ROOT / "Tests/Scripts/kafka_broker", *words, "--data-dir", self.state.name], stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.decode()
+
+    def place(self, end, topic="rides"):
+        return [f"--{end}", f"kafka://{self.servers}", "--topic", topic]
+
+    def recorded(self, *words, topic="rides", count=13):
+        """The lines of a recording of all that there is."""
+        status, output, errors = self.waypulse(
+            "record", *self.place("from", topic), "--from-beginning", "--count", str(count), *words, "-o", "-"
+        )
+        self.assertEqual(status, OK, errors)
+        return [json.loads(line) for line in output.splitlines()]
+
+
+class KafkaReplays(WithKafka):
+    def test_a_recording_goes_to_kafka_and_comes_back_byte_for_byte(self):
+        before = time.time()
+        status, output, errors = self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertIn("13 records in ", output)
+        self.assertIn(f"to rides (4 partitions) at {self.servers}", output)
+        status, output, errors = self.waypulse(
+            "record", *self.place("from"), "--from-beginning", "--count", "13", "-o", "back.jsonl"
+        )
+        self.assertEqual((status, output), (OK, ""), errors)
+        self.assertIn("13 records of rides (4 partitions)", errors)
+        lines = (Path(self.folder.name) / "back.jsonl").read_text().splitlines()
+        self.assertEqual([line.partition('"value":')[2][:-1] for line in lines], RIDE.read_text().splitlines())
+        for number, line in enumerate(map(json.loads, lines)):
+            self.assertEqual(line["partition"], zlib.crc32(line["key"].encode()) % 4)
+            self.assertEqual(line["offset"], number)
+            self.assertLessEqual(before - 0.001, line["receivedAt"])
+        status, _, errors = self.waypulse("validate", "back.jsonl")
+        self.assertEqual(status, OK, errors)
+
+    def test_keys_are_placed_as_java_does_where_that_is_asked_for(self):
+        keys = ["21", "foobar", "a-little-bit-long-string", "a-little-bit-longer-string", "abc"]
+        # Of UtilsTest in Kafka.
+        hashes = [-973932308, -790332482, -985981536, -1486304829, 479470107]
+        lines = [json.dumps({"key": key, "value": {"type": "status", "activityId": key, "timestamp": 1, "status": "on"}}) for key in keys]
+        (Path(self.folder.name) / "keys.jsonl").write_text("\n".join(lines))
+        status, _, errors = self.waypulse("replay", "keys.jsonl", *self.place("to"), "--speed", "max", "--placement", "murmur2")
+        self.assertEqual(status, OK, errors)
+        found = {line["key"]: line["partition"] for line in self.recorded(count=5)}
+        self.assertEqual(found, {key: (value & 0x7FFFFFFF) % 4 for key, value in zip(keys, hashes)})
+
+    def test_brokers_are_away_in_between_and_nothing_is_missing_or_there_twice(self):
+        process = self.begin("replay", "ride.jsonl", *self.place("to"), "--speed", "max", "--rate", "1000/s", "--loop", "200", "--json")
+        time.sleep(0.5)
+        self.broker("fault", "down", "-1")
+        self.line_with(process.stderr, "warning: ")
+        self.broker("fault", "up", "-1")
+        output, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
+        self.assertIn(b"warning: connected to Kafka again", errors)
+        report = json.loads(output)
+        self.assertEqual((report["records"], report["repeated"]), (2600, 0))
+        stamps = [line["value"]["timestamp"] for line in self.recorded(count=2600)]
+        self.assertEqual(stamps, sorted(set(stamps)), "each event once, in its order")
+
+    def test_a_topic_that_is_not_there_is_told_with_what_makes_it(self):
+        # The mock makes whatever it is asked about.
+        self.broker("fault", "topic-error", "ridse", "3")
+        for words in (["replay", "ride.jsonl", *self.place("to", "ridse")], ["record", *self.place("from", "ridse"), "-o", "out.jsonl"]):
+            status, output, errors = self.waypulse(*words)
+            self.assertEqual((status, output), (UNAVAILABLE, ""))
+            self.assertIn(f"there is no topic ridse at {self.servers}", errors)
+            self.assertIn(f"try:   kafka-topics.sh --bootstrap-server {self.servers} --create --topic ridse", errors)
+        self.assertFalse((Path(self.folder.name) / "out.jsonl").exists())
+
+    def test_a_topic_that_may_not_be_written_is_told_by_77(self):
+        self.broker("fault", "topic-error", "rides", "29")
+        status, output, errors = self.waypulse("replay", "ride.jsonl", *self.place("to"))
+        self.assertEqual((status, output), (77, ""), errors)
+        self.assertIn("kafka-acls", errors)
+
+    def test_the_configuration_names_the_topic(self):
+        text = KAFKA.replace('"127.0.0.1:1"', ", ".join(f'"{server}"' for server in self.servers.split(",")))
+        (Path(self.folder.name) / "mine.yaml").write_text(text)
+        status, output, errors = self.waypulse("replay", "ride.jsonl", "--config", "mine.yaml", "--speed", "max", "--json")
+        self.assertEqual((status, json.loads(output)["records"]), (OK, 13), errors)
+        status, _, errors = self.waypulse(
+            "record", "--config", "mine.yaml", "--from-beginning", "--until-idle", "300ms", "-o", "out.jsonl", "--json"
+        )
+        self.assertEqual((status, json.loads(errors)), (OK, {"records": 13, "withoutBody": 0}))
+
+    def test_a_recording_that_is_stopped_is_whole(self):
+        self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max")
+        process = self.begin("record", *self.place("from"), "--from-beginning", "-o", "whole.jsonl")
+        path = Path(self.folder.name) / "whole.jsonl"
+        while not path.exists() or path.stat().st_size < 200:
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
+        self.assertIn("13 records, none that cannot be used", self.waypulse("validate", "whole.jsonl")[2])
 
 
 class Guarantees(WithSimulator):

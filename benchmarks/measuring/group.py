@@ -1,4 +1,4 @@
-"""What the benchmarks of a group need: a Redis, producers, a provider, and members as processes of their own."""
+"""What the benchmarks of a group need: a Redis, a broker, producers, a provider, and members as processes of their own."""
 
 import json
 import os
@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/Faults"))
 
 from measuring.subjects import SERVER_CORE, fail, pinned  # noqa: E402
+from broker import Broker  # noqa: E402
 from processes import Child, environment, free_port, until  # noqa: E402
 from redis import encode  # noqa: E402
 
@@ -22,10 +23,7 @@ QUIET = {
     "pacing.profile": "unlimited", "pacing.minInterval": "0s", "pacing.urgentMinInterval": "0s", "pacing.refresh": False,
     "pacing.maxActivityLife": "off", "pacing.maxSpeedMetersPerSecond": 1e9,
 }
-SETTINGS = {
-    "source.redis.topics": [TOPIC], "source.redis.partitions": PARTITIONS, "source.redis.group": GROUP,
-    "metrics.listen": "127.0.0.1:0", "log.format": "json",
-}
+OTHERS = {"metrics.listen": "127.0.0.1:0", "log.format": "json"}
 
 
 class Redis:
@@ -36,6 +34,23 @@ class Redis:
         words = ["redis-server", "--port", self.port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder]
         self.child = Child("redis", pinned(core, words), Path(folder) / "redis.log", environment=environment())
         until(self.answers, 15, f"an answer of redis-server on port {self.port}")
+
+    @property
+    def source(self):
+        """Settings of a member that reads streams of this server."""
+        return {
+            "source.redis.topics": [TOPIC], "source.redis.partitions": PARTITIONS, "source.redis.group": GROUP,
+            "source.redis.url": self.url,
+        }  # fmt: skip
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}"
+
+    @property
+    def words(self):
+        """Of a producer."""
+        return ["--port", self.port]
 
     def answers(self):
         if not self.child.is_running:
@@ -65,6 +80,33 @@ class Redis:
 
     def end(self):
         self.child.end()
+
+
+class Kafka:
+    """A topic of a broker, which keeps it in memory, beside a Redis with the checkpoints."""
+
+    def __init__(self, folder, redis, core=SERVER_CORE):
+        self.broker, self.redis = Broker(folder, "tansu", pinned(core, [])).start(), redis
+        self.broker.topic(TOPIC, PARTITIONS)
+
+    @property
+    def source(self):
+        return {
+            "source.kafka.bootstrapServers": [self.broker.addresses], "source.kafka.topics": [TOPIC], "source.kafka.group": GROUP,
+            "storage.redis.url": self.redis.url,
+        }  # fmt: skip
+
+    @property
+    def words(self):
+        return ["--kafka", self.broker.addresses]
+
+    def settled(self):
+        """By partition: the offset behind what is settled."""
+        cursors = [self.redis("HGET", f"{GROUP}:{{{number}}}:cursor", TOPIC).split("\r\n")[1] for number in range(PARTITIONS)]
+        return [int(cursor.split()[0]) + 1 for cursor in cursors]
+
+    def end(self):
+        self.broker.end()
 
 
 class Sink:
@@ -98,8 +140,8 @@ class Sink:
 class Member:
     """`waypulse run` as member of the group."""
 
-    def __init__(self, program, folder, name, apps, port, settings, core=None):
-        values = {**SETTINGS, **QUIET, "source.member": name, "source.redis.url": f"redis://127.0.0.1:{port}", **settings}
+    def __init__(self, program, folder, name, apps, source, settings, core=None):
+        values = {**OTHERS, **QUIET, "source.member": name, **source.source, **settings}
         path = Path(folder) / f"{name}.json"
         path.write_text(apps + "".join(block(tree(values), "")))
         words = pinned(core, [program, "run", "--config", path])
@@ -166,20 +208,20 @@ def block(branch, indent):
             yield f"{indent}{name}: {json.dumps(value)}\n"
 
 
-def produce(binary, port, core=None, **what):
+def produce(binary, source, core=None, **what):
     """Runs a producer to its end."""
-    words = producer_words(binary, port, what)
+    words = producer_words(binary, source, what)
     if subprocess.run(pinned(core, words)).returncode != 0:
         fail(f"{' '.join(map(str, words))} failed")
 
 
-def producer(binary, port, folder, **what):
+def producer(binary, source, folder, **what):
     """One that goes on until it is ended."""
-    return Child("producer", producer_words(binary, port, what), Path(folder) / "producer.log", environment=environment())
+    return Child("producer", producer_words(binary, source, what), Path(folder) / "producer.log", environment=environment())
 
 
-def producer_words(binary, port, what):
-    words = [binary, "produce", "--port", port, "--topic", TOPIC, "--partitions", PARTITIONS]
+def producer_words(binary, source, what):
+    words = [binary, "produce", *source.words, "--topic", TOPIC, "--partitions", PARTITIONS]
     for name, value in what.items():
         words += [f"--{name}", value]
     return words

@@ -22,14 +22,14 @@ def outage(programs, _):
     with World() as world:
         redis = world.with_(Redis(world.path, core=None))
         simulator = world.with_(Simulator(programs.waypulse, world.path, 1))
-        member = world.with_(Member(programs.waypulse, world.path, "member", simulator.apps, redis.port, {}))
+        member = world.with_(Member(programs.waypulse, world.path, "member", simulator.apps, redis, {}))
         # Half of all positions lie 200 m from the one before, so that there is always something to tell.
         shape = {"activities": ACTIVITIES, "most": 200_000, "moves": 50}
-        produce(programs.binary, redis.port, starts="yes", **shape)
+        produce(programs.binary, redis, starts="yes", **shape)
         member.wait("waypulse_pushes_accepted_total", ACTIVITIES, 120)
         simulator.change(blackHole=True)
         before = member.metrics()
-        world.with_(producer(programs.binary, redis.port, world.path, rate=EVENTS_PER_SECOND, seconds=seconds + 120, **shape))
+        world.with_(producer(programs.binary, redis, world.path, rate=EVENTS_PER_SECOND, seconds=seconds + 120, **shape))
         began, looks = time.monotonic(), []
         while time.monotonic() - began < seconds:
             time.sleep(LOOK_SECONDS)

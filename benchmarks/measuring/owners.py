@@ -63,14 +63,14 @@ def takeover_round(programs, number):
         sink = world.with_(Sink(programs.binary, world.path, core=None))
 
         def member(name):
-            return world.with_(Member(programs.waypulse, world.path, name, sink.apps, redis.port, REFRESHING))
+            return world.with_(Member(programs.waypulse, world.path, name, sink.apps, redis, REFRESHING))
 
         first = member("first")
         shape = {"activities": ACTIVITIES, "most": 100_000}
         # Begun over as long as a refresh takes, so that these are spread as evenly as they come in life.
-        produce(programs.binary, redis.port, starts="yes", spread=REFRESH_SECONDS, **shape)
+        produce(programs.binary, redis, starts="yes", spread=REFRESH_SECONDS, **shape)
         first.wait("waypulse_pushes_accepted_total", ACTIVITIES, 120)
-        world.with_(producer(programs.binary, redis.port, world.path, rate=EVENTS_PER_SECOND, seconds=300, **shape))
+        world.with_(producer(programs.binary, redis, world.path, rate=EVENTS_PER_SECOND, seconds=300, **shape))
         time.sleep(BEFORE_SECONDS)
         killed = time.time() * 1_000
         first.child.kill()
@@ -128,15 +128,15 @@ def handover_round(programs, subject, comes, number):
         simulator = world.with_(Simulator(programs.waypulse, world.path, 5))
 
         def member(name):
-            return world.with_(Member(programs.waypulse, world.path, name, simulator.apps, redis.port, {}))
+            return world.with_(Member(programs.waypulse, world.path, name, simulator.apps, redis, {}))
 
         first = member("first")
         shape = {"activities": HANDED_ACTIVITIES, "most": 100_000}
-        produce(programs.binary, redis.port, starts="yes", **shape)
+        produce(programs.binary, redis, starts="yes", **shape)
         first.wait("waypulse_pushes_accepted_total", HANDED_ACTIVITIES, 120)
         log = Path(world.path) / "statuses"
         making = world.with_(producer(
-            programs.binary, redis.port, world.path, rate=POSITIONS_PER_SECOND, statuses=STATUSES_PER_SECOND,
+            programs.binary, redis, world.path, rate=POSITIONS_PER_SECOND, statuses=STATUSES_PER_SECOND,
             seconds=HANDOVER_SECONDS, log=log, **shape))  # fmt: skip
         time.sleep(SECOND_AFTER_SECONDS)
         if comes:

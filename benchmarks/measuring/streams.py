@@ -32,7 +32,7 @@ def surroundings(programs):
 
 @contextlib.contextmanager
 def running(programs, folder, redis, sink, name, settings):
-    member = Member(programs.waypulse, folder, name, sink.apps, redis.port, settings, CLIENT_CORE)
+    member = Member(programs.waypulse, folder, name, sink.apps, redis, settings, CLIENT_CORE)
     try:
         yield member
     finally:
@@ -66,13 +66,13 @@ def streams(programs, rounds):
         with surroundings(programs) as (folder, redis, sink):
             shape = {"activities": ACTIVITIES}
             with running(programs, folder, redis, sink, "reader", LONG_LEASE) as member:
-                produce(programs.binary, redis.port, starts="yes", **shape)
+                produce(programs.binary, redis, starts="yes", **shape)
                 member.wait("waypulse_pushes_accepted_total", ACTIVITIES, 120)
                 is_quiet(member)
                 for partition in range(PARTITIONS):
                     redis("XTRIM", f"{TOPIC}:{{{partition}}}", "MAXLEN", 0)
                 read = member.metrics()["waypulse_records_total"]
-                frozen(member, lambda: produce(programs.binary, redis.port, positions=EVENTS, **shape))
+                frozen(member, lambda: produce(programs.binary, redis, positions=EVENTS, **shape))
                 measured.append(reading(member, read, number))
             words = [programs.binary, "read", "--port", redis.port, "--topic", TOPIC, "--partitions", PARTITIONS, "--round", number]
             measured += lines_of("streams", words, CLIENT_CORE)
@@ -127,14 +127,14 @@ def difference(pushed, measured, number):
 
 def pushing(programs, redis, member, subject, number):
     shape = {"activities": PUSHED_ACTIVITIES}
-    produce(programs.binary, redis.port, starts="yes", **shape)
+    produce(programs.binary, redis, starts="yes", **shape)
     member.wait("waypulse_pushes_accepted_total", PUSHED_ACTIVITIES, 60)
     is_quiet(member)
     before, used = member.metrics(), member.cpu_seconds
     # Each script that saves asks this once, and no other does.
     calls, scripts = redis.calls("zcard")[0], redis.calls("eval")[1]
     # Each position is 200 m from the one before, and most find their activity told.
-    produce(programs.binary, redis.port, moves=100, rate=MOVES_PER_SECOND, seconds=MOVING_SECONDS, **shape)
+    produce(programs.binary, redis, moves=100, rate=MOVES_PER_SECOND, seconds=MOVING_SECONDS, **shape)
     is_quiet(member)
     after, used = member.metrics(), member.cpu_seconds - used
     pushes = after["waypulse_pushes_accepted_total"] - before["waypulse_pushes_accepted_total"]

@@ -1,4 +1,4 @@
-// What the benchmarks need of C and C++: simdjson and hiredis as rivals, a count of allocations, and what goes to sockets.
+// What the benchmarks need of C and C++: simdjson, hiredis and librdkafka as rivals, a count of allocations, and what goes to sockets.
 #ifndef WAYPULSE_CBENCHMARKS_H
 #define WAYPULSE_CBENCHMARKS_H
 
@@ -63,6 +63,31 @@ bool cbenchmarks_redis_settle(cbenchmarks_redis *redis);
 /// the bytes of their first values.
 bool cbenchmarks_redis_read(
     cbenchmarks_redis *redis, const char *topic, uint32_t partitions, uint32_t count, uint64_t *entries, uint64_t *bytes);
+
+typedef struct cbenchmarks_kafka cbenchmarks_kafka;
+
+/// A producer for a topic; NULL where that cannot be made. Nothing is asked of a broker yet. `linger` is in milliseconds.
+cbenchmarks_kafka *cbenchmarks_kafka_connect(const char *servers, const char *topic, uint32_t linger);
+void cbenchmarks_kafka_close(cbenchmarks_kafka *kafka);
+
+/// Copies an event into what waits to be sent, and waits itself where that is full. False where anything failed so far.
+bool cbenchmarks_kafka_append(
+    cbenchmarks_kafka *kafka, uint32_t partition, const void *key, size_t keyLength, const void *event, size_t length);
+/// Hears what has been answered.
+bool cbenchmarks_kafka_turn(cbenchmarks_kafka *kafka);
+/// Waits until all is answered.
+bool cbenchmarks_kafka_settle(cbenchmarks_kafka *kafka);
+
+typedef struct {
+    uint64_t records, bytes;
+    /// Of the clock on the wall, and of all threads of the process.
+    double seconds, cpuSeconds;
+} cbenchmarks_reading;
+
+/// What anybody would write with librdkafka: one record at a time from all partitions, each from its offset, with the settings that the library
+/// comes with, until it has `count` of them. What that takes is counted from the making of the client on, since it fetches far ahead.
+bool cbenchmarks_kafka_read(
+    const char *servers, const char *topic, const int64_t *from, uint32_t partitions, uint64_t count, cbenchmarks_reading *reading);
 
 /// Has malloc give back to the system what it holds and nobody uses.
 void cbenchmarks_give_back_memory(void);

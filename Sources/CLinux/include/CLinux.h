@@ -3,6 +3,7 @@
 #define WAYPULSE_CLINUX_H
 
 #include <arpa/inet.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -37,7 +37,7 @@ extension Member {
             switch answer {
             case .released:
                 counts.partitionsReleased += 1
-                notices.append(.released(partition: number))
+                notices.append(.released(partition: number, positions: partition.sources.map(\.settled)))
                 letGo(partition)
             case .behind:
                 partition.isReleaseUnderWay = false

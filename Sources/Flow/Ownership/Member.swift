@@ -192,6 +192,13 @@ public final class Member {
         max(0, partitions[Int(partition)].sources[source].recordsUnsettled)
     }
 
+    /// How long ago the oldest record was applied that keeps the position from moving on; 0 where none does.
+    public func oldestUnsettledMilliseconds(partition number: Int32, source: Int, at moment: Moment) -> Int64 {
+        let partition = partitions[Int(number)]
+        guard partition.isOwned, let held = shard(of: partition).smallestHeld(source: source) else { return 0 }
+        return max(0, moment.pacing.nowMilliseconds - held.appliedAtMilliseconds)
+    }
+
     /// Where the log itself says that reading goes on: it begins there, or what lay before is no more.
     public func begin(partition: Int32, source: Int, after position: SettledPosition) {
         partitions[Int(partition)].begin(after: position, source: source)

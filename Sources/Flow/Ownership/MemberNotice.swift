@@ -3,7 +3,8 @@ import Pacing
 /// What happened to a member that people should hear of.
 public enum MemberNotice: Sendable, Equatable {
     case claimed(partition: Int32, epoch: Epoch, absenceMilliseconds: Int64?)
-    case released(partition: Int32)
+    /// It was handed over with these positions, by source: nil for one that nobody has read.
+    case released(partition: Int32, positions: [SettledPosition?])
     /// Another member has it.
     case lost(partition: Int32, stage: FencedStage)
     /// The lease could not be renewed in time.

@@ -1,4 +1,5 @@
 import Instruments
+import KafkaClient
 import Pacing
 import RedisClient
 import Streams
@@ -25,14 +26,15 @@ struct DeadLetterMarks: Sendable {
     }
 
     func letter(
-        _ faults: [EventFault], _ record: StreamRecord, of stream: String, topic: String, partition: Int32,
+        _ faults: [EventFault], _ record: FeedRecord, message: KafkaRecord?, names: SourceNames, partition: Int32,
         isEvent: Bool, atMilliseconds: Int64
     ) -> DeadLetter {
-        var letter = letter(faults, isEvent, of: stream, record.value, atMilliseconds)
-        letter.topic = topic
+        var letter = letter(faults, isEvent, of: names.log(record.source, partition), record.value, atMilliseconds)
+        letter.topic = names.topics[record.source]
         letter.partition = partition
         letter.offset = record.offset
-        letter.entry = RedisStreamID(offset: record.offset)
+        if case .streams = names { letter.entry = RedisStreamID(offset: record.offset) }
+        if let message { letter.add(message) }
         return letter
     }
 
@@ -82,6 +84,20 @@ extension DeadLetter.Stage {
 }
 
 extension DeadLetter {
+    /// What came with its record, and what an earlier letter of it says.
+    fileprivate mutating func add(_ message: KafkaRecord) {
+        if !message.key.isEmpty { key = Array(message.key) }
+        message.forEachHeader { name, value in
+            switch String(cString: name) {
+            case Self.prefix + "attempts": attempts = 1 + (Int(String(decoding: value, as: UTF8.self)) ?? 0)
+            case Self.prefix + "first-failed-at":
+                firstFailedAtMilliseconds = Int64(String(decoding: value, as: UTF8.self)) ?? firstFailedAtMilliseconds
+            case let own where own.hasPrefix(Self.prefix): break
+            case let name: headers.append(Header(name: name, value: Array(value)))
+            }
+        }
+    }
+
     var place: LogField {
         if let record { return .field("record", record) }
         if let entry { return .field("entry", entry.description) }

@@ -9,13 +9,16 @@ extension DeadLetterSettings {
         return try DeadLetterFile(path: path)
     }
 
-    /// The same for streams.
+    /// The same for what a member reads.
     func sink(client: RedisClient, group: GroupRunSettings) throws(SettingFault) -> (any DeadLetterSink)? {
-        switch place {
-        case .nowhere: nil
-        case .file(let path):
-            try DeadLetterEntryFile(path: path, client: client, bodyField: group.streams.bodyField)
-        case .streams: DeadLetterStreams(client: client, settings: self, group: group)
+        switch (place, group.source) {
+        case (.nowhere, _): nil
+        case (.file(let path), .streams(let streams)):
+            try DeadLetterEntryFile(path: path, client: client, bodyField: streams.bodyField)
+        case (.file(let path), .kafka): try DeadLetterFile(path: path)
+        case (.streams, .streams(let streams)):
+            DeadLetterStreams(client: client, settings: self, streams: streams, group: group)
+        case (.streams, .kafka): nil
         }
     }
 }

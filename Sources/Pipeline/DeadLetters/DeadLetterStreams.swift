@@ -8,14 +8,14 @@ final class DeadLetterStreams: DeadLetterSink {
     private let topics: [String]
     private let partitions: Int32
 
-    init(client: RedisClient, settings: DeadLetterSettings, group: GroupRunSettings) {
-        var streams = RedisDeadLetterWriter.Settings(group: group.group.name)
-        streams.topicPrefix = settings.topicPrefix
-        streams.bodyField = group.streams.bodyField
-        streams.maxLength = settings.maxLength
-        streams.maxAgeMilliseconds = settings.maxAgeMilliseconds
-        writer = RedisDeadLetterWriter(client: client, settings: streams)
-        topics = group.streams.topics
+    init(client: RedisClient, settings: DeadLetterSettings, streams: StreamSettings, group: GroupRunSettings) {
+        var writing = RedisDeadLetterWriter.Settings(group: group.group.name)
+        writing.topicPrefix = settings.topicPrefix
+        writing.bodyField = streams.bodyField
+        writing.maxLength = settings.maxLength
+        writing.maxAgeMilliseconds = settings.maxAgeMilliseconds
+        writer = RedisDeadLetterWriter(client: client, settings: writing)
+        topics = streams.topics
         partitions = Int32(group.member.partitions)
     }
 

@@ -30,6 +30,8 @@ public enum RunEnding: Equatable, Sendable {
     /// Asked to stop; the store did not confirm that so many partitions were saved and given back. Their next owners wait for the leases, and
     /// go on from what was saved before.
     case notHandedOver(partitions: Int)
+    /// The group takes this process for a member no more, as where another has its instance id.
+    case expelled(reason: String)
     /// The provider refuses the credentials of every app, and nothing is left to wait for.
     case refusedCredentials
     /// Too many of the recording's records could not be used; the rest was not read.

@@ -11,12 +11,12 @@ final class CrashWatch {
     let mark: WorkMark
     private let client: RedisClient
     private let group: String
-    private let streams: StreamSettings
+    private let names: SourceNames
     private let maxCrashes: Int
     private let log: Log
     private let key: String
     private var hasReported = false
-    /// By stream.
+    /// By stream or topic and partition.
     private var poison: [String: Set<Int64>] = [:]
     private var asked = 0
     private var answered = 0
@@ -26,7 +26,7 @@ final class CrashWatch {
     private static let rememberedMilliseconds: Int64 = 7 * 24 * 3_600_000
 
     /// - Throws: a folder where nothing can be written.
-    init(directory: String, maxCrashes: Int, group: String, streams: StreamSettings, client: RedisClient, log: Log)
+    init(directory: String, maxCrashes: Int, group: String, names: SourceNames, client: RedisClient, log: Log)
         throws(SettingFault)
     {
         do throws(SourceFault) {
@@ -35,7 +35,7 @@ final class CrashWatch {
             throw SettingFault(
                 key: "deadLetters.stateDirectory", problem: "\(error.source) \(error.problem)", remedy: error.remedy)
         }
-        (self.client, self.group, self.streams) = (client, group, streams)
+        (self.client, self.group, self.names) = (client, group, names)
         (self.maxCrashes, self.log) = (maxCrashes, log)
         key = "\(group):crashes"
     }
@@ -51,14 +51,14 @@ final class CrashWatch {
 
     /// By source; empty for none.
     func poison(of partition: Int32) -> [Set<Int64>] {
-        let found = streams.topics.indices.map { poison[streams.stream($0, partition)] ?? [] }
+        let found = names.topics.indices.map { poison[names.log($0, partition)] ?? [] }
         return found.allSatisfy(\.isEmpty) ? [] : found
     }
 
     /// A position has passed: what lies before it ends nobody any more.
     func forget(_ partition: Int32, source: Int, through offset: Int64) {
         guard !poison.isEmpty else { return }
-        let stream = streams.stream(source, partition)
+        let stream = names.log(source, partition)
         for passed in poison[stream] ?? [] where passed <= offset {
             poison[stream]?.remove(passed)
             var command = RedisCommand("HDEL", key)
@@ -70,11 +70,11 @@ final class CrashWatch {
     private func report() {
         guard !hasReported, let left = mark.left else { return }
         hasReported = true
-        guard streams.topics.indices.contains(left.source) else { return }
-        let stream = streams.stream(left.source, left.partition)
+        guard names.topics.indices.contains(left.source) else { return }
+        let stream = names.log(left.source, left.partition)
         log.warning(
             "a process ended with a record in work", .field("stream", stream),
-            .field("entry", RedisStreamID(offset: left.offset).description), .field("file", mark.path),
+            .field("entry", names.place(left.offset)), .field("file", mark.path),
             .hint(
                 "killed, it is nothing; if it crashed, the record may be why: after deadLetters.maxCrashes it is a dead letter"
             ))
@@ -120,11 +120,11 @@ final class CrashWatch {
         var parts = reply.makeIterator()
         while let field = parts.next()?.text, let crashes = parts.next()?.integer {
             guard crashes >= maxCrashes, let slash = field.lastIndex(of: "/"),
-                let offset = RedisStreamID(String(field[field.index(after: slash)...]))?.offset
+                let offset = names.offset(String(field[field.index(after: slash)...]))
             else { continue }
             poison[String(field[..<slash]), default: []].insert(offset)
         }
     }
 
-    private func field(_ stream: String, _ offset: Int64) -> String { "\(stream)/\(RedisStreamID(offset: offset))" }
+    private func field(_ stream: String, _ offset: Int64) -> String { "\(stream)/\(names.place(offset))" }
 }

@@ -5,8 +5,25 @@ import Streams
 
 /// What a run as member of a group has to be told beside `RunSettings`.
 public struct GroupRunSettings: Sendable {
+    public enum Source: Sendable {
+        case streams(StreamSettings)
+        case kafka(KafkaSourceSettings)
+
+        var isKafka: Bool {
+            if case .kafka = self { true } else { false }
+        }
+
+        public var topics: [String] {
+            switch self {
+            case .streams(let streams): streams.topics
+            case .kafka(let kafka): kafka.feed.topics
+            }
+        }
+    }
+
     public var member: MemberSettings
-    public var streams: StreamSettings
+    public var source: Source
+    /// The store's, and of the streams if that is what is read.
     public var redis: RedisSettings
     public var group: GroupSettings
     /// Where Redis is, for people.
@@ -15,10 +32,10 @@ public struct GroupRunSettings: Sendable {
     public var isVolatile = false
 
     public init(
-        member: MemberSettings, streams: StreamSettings, redis: RedisSettings, group: GroupSettings, place: String
+        member: MemberSettings, source: Source, redis: RedisSettings, group: GroupSettings, place: String
     ) {
         self.member = member
-        self.streams = streams
+        self.source = source
         self.redis = redis
         self.group = group
         self.place = place

@@ -80,7 +80,7 @@ final class MemberInstruments {
 
     /// - Parameters, since the process began: pushes that workers refused, and saves that could not move a consumer group.
     func publish(
-        _ member: Member, fencedPushes: Int, unmirroredSaves: Int, lag: (entries: Int64, milliseconds: Int64)
+        _ member: Member, fencedPushes: Int, unmirroredSaves: Int, lag: (records: Int64, milliseconds: Int64)
     ) {
         unmirrored.add(Int64(unmirroredSaves - publishedUnmirrored))
         publishedUnmirrored = unmirroredSaves
@@ -105,7 +105,7 @@ final class MemberInstruments {
         let evicted = member.evictions
         if evicted > publishedEvictions { evictions.add(Int64(evicted - publishedEvictions)) }
         publishedEvictions = evicted
-        lagEntries.set(lag.entries)
+        lagEntries.set(lag.records)
         lagMilliseconds.set(lag.milliseconds)
         var open: Int64 = 0
         for partition in owned {

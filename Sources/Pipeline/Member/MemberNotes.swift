@@ -1,6 +1,5 @@
 import Flow
 import Instruments
-import RedisClient
 import Storage
 import Streams
 
@@ -8,17 +7,17 @@ import Streams
 final class MemberNotes {
     private let instruments: MemberInstruments
     private let log: Log
-    private let settings: GroupRunSettings
+    private let group: String
+    private let names: SourceNames
     private var told: Set<String> = []
     private var warned: Set<String> = []
     private var drainsCutShort = 0
     /// Beyond so many different ones, all are told again.
     private static let mostTold = 1_024
 
-    init(instruments: MemberInstruments, log: Log, settings: GroupRunSettings) {
-        self.instruments = instruments
-        self.log = log
-        self.settings = settings
+    init(instruments: MemberInstruments, log: Log, group: String, names: SourceNames) {
+        (self.instruments, self.log) = (instruments, log)
+        (self.group, self.names) = (group, names)
     }
 
     /// Each warning once, however often it is found.
@@ -38,7 +37,7 @@ final class MemberNotes {
     /// The group cannot be joined at the moment.
     func refused(_ fault: StoreFault) {
         guard isNew(fault.description) else { return }
-        log.error("the group cannot be joined", .field("group", settings.group.name), .hint(fault.description))
+        log.error("the group cannot be joined", .field("group", group), .hint(fault.description))
     }
 
     /// A partition is owned, and its streams cannot be read at the moment.
@@ -54,6 +53,13 @@ final class MemberNotes {
         log.info("nothing hinders this member any more")
     }
 
+    private var trimmingRemedy: String {
+        switch names {
+        case .streams: "trim by MINID below the group's last-delivered-id (XINFO GROUPS), or keep more entries"
+        case .topics: "keep records for longer: retention.ms and retention.bytes of the topic"
+        }
+    }
+
     private func isNew(_ fault: String) -> Bool {
         if told.count >= MemberNotes.mostTold { told = [] }
         return told.insert(fault).inserted
@@ -65,7 +71,7 @@ final class MemberNotes {
         log.warning(
             "answers were waited for no longer, and what was under way may be told again by the next owner",
             .field("partitions", count - drainsCutShort),
-            .hint("raise source.redis.lease and drainTimeout, or see what keeps the provider"))
+            .hint("raise the lease (beside the topics) and drainTimeout, or see what keeps the provider"))
         drainsCutShort = count
     }
 
@@ -75,7 +81,7 @@ final class MemberNotes {
             log.info(
                 "a partition is taken over", .partition(Int(partition)), .field("epoch", "\(epoch)"),
                 .field("absenceMilliseconds", absence.map { "\($0)" } ?? "none"))
-        case .released(let partition):
+        case .released(let partition, _):
             log.info("a partition is handed over", .partition(Int(partition)))
         case .lost(let partition, let stage):
             instruments.fenced.add(1, MemberInstruments.StageLabel(stage))
@@ -107,36 +113,35 @@ final class MemberNotes {
         }
     }
 
-    func note(_ notice: StreamNotice, _ partition: Int32) {
+    func note(_ notice: FeedNotice, _ partition: Int32) {
         switch notice {
         case .begins, .reachedEnd: break
-        case .trimmed(let source, let entries, let position):
+        case .trimmed(let source, let records, let position):
             instruments.gaps.add(1)
-            instruments.trimmedEntries.add(entries)
+            instruments.trimmedEntries.add(records)
             log.error(
-                "entries were trimmed before they were read, and are lost",
-                .field("stream", settings.streams.stream(source, partition)),
-                .field("entries", "\(entries)"),
-                .field("goesOnAfter", RedisStreamID(offset: position.offset).description),
-                .hint("trim by MINID below the group's last-delivered-id (XINFO GROUPS), or keep more entries"))
-        case .recounted(_, let entries, _) where entries <= 0: break
-        case .recounted(let source, let entries, _):
+                "records were removed before they were read, and are lost",
+                .field("stream", names.log(source, partition)),
+                .field("records", "\(records)"), .field("goesOnAfter", names.place(position.offset)),
+                .hint(trimmingRemedy))
+        case .recounted(_, let records, _) where records <= 0: break
+        case .recounted(let source, let records, _):
             log.warning(
                 "entries went before they were read, some of them at least by XDEL",
-                .field("stream", settings.streams.stream(source, partition)), .field("entries", "\(entries)"))
+                .field("stream", names.log(source, partition)), .field("records", "\(records)"))
         case .replaced(let source, let before, _):
             instruments.rewinds.add(1)
             log.error(
                 "a stream was removed and made anew; reading goes on in the new one",
-                .field("stream", settings.streams.stream(source, partition)),
-                .field("readThrough", RedisStreamID(offset: before).description))
+                .field("stream", names.log(source, partition)),
+                .field("readThrough", names.place(before)))
         case .rewound(let source, let before, let position):
             instruments.rewinds.add(1)
             log.error(
-                "a stream has lost its newest entries, as after a fail-over; reading goes on where it ends",
-                .field("stream", settings.streams.stream(source, partition)),
-                .field("readThrough", RedisStreamID(offset: before).description),
-                .field("endsAt", RedisStreamID(offset: position.offset).description))
+                "a log has lost its newest records, as after a fail-over, or was made anew; reading goes on behind what is left of what was read",
+                .field("stream", names.log(source, partition)),
+                .field("readThrough", names.place(before)),
+                .field("endsAt", names.place(position.offset)))
         }
     }
 }

@@ -15,18 +15,20 @@ public final class MemberRunner {
     let engine: LaneEngine
     let member: Member
     private let settings: GroupRunSettings
+    private let source: any MemberSource
     private let loop: EventLoop
     private let client: RedisClient
     private let store: RedisStore
     private let instruments: MemberInstruments
     private let notes: MemberNotes
+    private let reports: PartitionReports
     private let permits: SendPermits
     private let marks: DeadLetterMarks
     private let crashes: CrashWatch?
     /// By partition: what has to be known of crashes before it is read.
     private var crashesAsked: [Int]
     /// By partition.
-    private var feeds: [StreamFeed?]
+    private var feeds: [(any PartitionFeed)?]
     /// The partition whose turn comes next.
     private var turn = 0
     private let group: GroupCheck
@@ -37,7 +39,7 @@ public final class MemberRunner {
     private var hasStirred = false
     private var hasAsked = false
     /// What was read when the store last did what it was asked, and when that was; nil where nothing was.
-    private var knownLag: (entries: Int64, milliseconds: Int64, atMilliseconds: Int64)?
+    private var knownLag: (records: Int64, milliseconds: Int64, atMilliseconds: Int64)?
     /// Called with why the process should be given no work, nil where it should.
     public var onReadiness: ((String?) -> Void)?
 
@@ -59,10 +61,17 @@ public final class MemberRunner {
         client = RedisClient(
             settings: group.redis, loop: loop, instruments: RedisInstruments(registry: registry),
             log: log.component("redis"))
-        let (client, letters) = (client, settings.deadLetters)
+        switch group.source {
+        case .streams(let streams): source = StreamSource(client: client, settings: streams)
+        case .kafka(let kafka):
+            source = try KafkaSource(
+                settings: kafka, partitions: group.member.partitions, loop: loop, registry: registry,
+                log: log.component("kafka"))
+        }
+        let (client, letters, names) = (client, settings.deadLetters, source.names)
         crashes = try letters.stateDirectory.map { directory throws(SettingFault) in
             try CrashWatch(
-                directory: directory, maxCrashes: letters.maxCrashes, group: group.group.name, streams: group.streams,
+                directory: directory, maxCrashes: letters.maxCrashes, group: group.group.name, names: names,
                 client: client, log: log.component("member"))
         }
         marks = DeadLetterMarks(
@@ -73,7 +82,10 @@ public final class MemberRunner {
         member = Member(settings: group.member, lane: engine.lane)
         store = RedisStore(client: client, place: group.place, group: group.group)
         instruments = MemberInstruments(registry: registry)
-        notes = MemberNotes(instruments: instruments, log: log.component("member"), settings: group)
+        notes = MemberNotes(
+            instruments: instruments, log: log.component("member"), group: group.group.name, names: names)
+        reports = PartitionReports(
+            registry: registry, board: StatusBoard(client: client, group: group.group), source: source)
         self.group = GroupCheck(store: store, notes: notes)
         engine.onTick = { [weak self] _, _ in self?.publish() }
         engine.deadLetters.onWritten = { [weak self] hold in
@@ -91,6 +103,7 @@ public final class MemberRunner {
         defer {
             engine.end()
             for case let feed? in feeds { _ = feed.close() }
+            source.close()
             client.close()
             loop.runOnce(timeoutMilliseconds: 0)
         }
@@ -98,7 +111,7 @@ public final class MemberRunner {
             engine.clock.read()
             loop.runOnce(timeoutMilliseconds: 0)
             engine.takeReports()
-            if engine.stop.isStopped, drainDeadlineMilliseconds == nil { beginStopping() }
+            if engine.stop.isStopped || source.ending != nil, drainDeadlineMilliseconds == nil { beginStopping() }
             if group.advance(nowMilliseconds: engine.clock.moment.realMilliseconds) { hasAsked = true }
             // A lease that was renewed after a pause: workers would refuse what leaves below.
             renewPermits()
@@ -122,6 +135,9 @@ public final class MemberRunner {
         // Nothing is claimed before it is known that this member fits its group.
         guard group.hasJoined else { return }
         let moment = engine.clock.moment
+        // What answers have brought: the source lets go of what was handed over, with its last positions.
+        tellNotices()
+        source.advance(member, at: moment)
         member.advance(to: moment)
         // Before a release is on its way: its next owner may send as soon as it has arrived.
         renewPermits()
@@ -133,16 +149,21 @@ public final class MemberRunner {
                 hasStirred = true
             }
         }
+        tellNotices()
+        readOn(moment)
+    }
+
+    private func tellNotices() {
         notes.note(drainsCutShort: member.counts.drainsCutShort)
         for notice in member.notices {
             notes.note(notice, store.fault)
             switch notice {
             case .lost, .lapsed, .ownershipForgotten: group.noteLoss()
+            case .released(let partition, let positions): source.hear(released: partition, positions: positions)
             default: break
             }
         }
         member.notices.removeAll(keepingCapacity: true)
-        readOn(moment)
     }
 
     private func renewPermits() {
@@ -181,11 +202,9 @@ public final class MemberRunner {
         }
     }
 
-    private func open(_ partition: Int32) -> StreamFeed {
+    private func open(_ partition: Int32) -> any PartitionFeed {
         let after = (0..<settings.member.sources).map { member.progress(partition: partition, source: $0).settled }
-        let feed = StreamFeed(
-            partition: partition, epoch: member.epoch(of: partition), client: client, settings: settings.streams,
-            after: after, mark: crashes?.mark)
+        let feed = source.open(partition, epoch: member.epoch(of: partition), after: after, mark: crashes?.mark)
         feeds[Int(partition)] = feed
         crashesAsked[Int(partition)] = crashes?.ask() ?? 0
         hasAsked = true
@@ -216,7 +235,7 @@ public final class MemberRunner {
         return applied > 0
     }
 
-    private func apply(_ batch: StreamBatch, of partition: Int32, atMost limit: Int) -> Int {
+    private func apply(_ batch: EventBatch, of partition: Int32, atMost limit: Int) -> Int {
         let begin = batch.applied
         let end = min(begin + limit, batch.records.count)
         // Of what was looked up when it was prepared, the other partitions' turns have left little in the cache.
@@ -226,25 +245,30 @@ public final class MemberRunner {
         let moment = engine.clock.moment
         let mark = crashes?.mark
         defer { mark?.clear() }
-        while batch.applied < end {
-            let record = batch.records[batch.applied]
-            mark?.note(partition: partition, source: record.source, offset: record.offset)
-            batch.applied += 1
-            if let fault = record.fault {
-                member.countDeadLetter(partition: partition, source: record.source, offset: record.offset, at: moment)
-                refuse([fault], record, partition, isEvent: false)
-                continue
+        // In place: copied out of the array, each record would cost two counts of references and back.
+        batch.records.withUnsafeBufferPointer { records in
+            for place in begin..<end {
+                batch.applied = place + 1
+                let (source, offset) = (records[place].source, records[place].offset)
+                mark?.note(partition: partition, source: source, offset: offset)
+                if records[place].isRefused {
+                    member.countDeadLetter(partition: partition, source: source, offset: offset, at: moment)
+                    refuse(records[place].fault.map { [$0] } ?? [], records[place], batch, partition, isEvent: false)
+                    continue
+                }
+                let faults = member.apply(
+                    records[place].event, partition: partition, source: source, offset: offset, at: moment)
+                if !faults.isEmpty { refuse(faults.faults, records[place], batch, partition) }
+                if engine.lane.hasUrgentNews { engine.dispatch() }
             }
-            let faults = member.apply(
-                record.event, partition: partition, source: record.source, offset: record.offset, at: moment)
-            if !faults.isEmpty { refuse(faults.faults, record, partition) }
-            if engine.lane.hasUrgentNews { engine.dispatch() }
         }
         return limit - (end - begin)
     }
 
     /// The position does not pass the record before its letter is written.
-    private func refuse(_ faults: [EventFault], _ record: StreamRecord, _ partition: Int32, isEvent: Bool = true) {
+    private func refuse(
+        _ faults: [EventFault], _ record: FeedRecord, _ batch: EventBatch, _ partition: Int32, isEvent: Bool = true
+    ) {
         var hold: DeadLetterDesk.Hold?
         if engine.deadLetters.keeps {
             hold = DeadLetterDesk.Hold(
@@ -252,13 +276,13 @@ public final class MemberRunner {
             member.hold(partition: partition, source: record.source, offset: record.offset)
         }
         let letter = marks.letter(
-            faults, record, of: settings.streams.stream(record.source, partition),
-            topic: settings.streams.topics[record.source], partition: partition, isEvent: isEvent,
+            faults, record, message: batch.messages?[batch.applied - 1], names: source.names, partition: partition,
+            isEvent: isEvent,
             atMilliseconds: engine.clock.moment.pacing.wallMilliseconds)
         engine.refuse(faults[0], letter, hold: hold)
     }
 
-    private func hear(_ notice: StreamNotice, _ partition: Int32) {
+    private func hear(_ notice: FeedNotice, _ partition: Int32) {
         notes.note(notice, partition)
         let moment = engine.clock.moment
         switch notice {
@@ -285,17 +309,19 @@ public final class MemberRunner {
             .field("inFlight", engine.lane.inFlightCount), .field("partitions", member.ownedPartitions.count))
         partitionsToRelease = member.counts.partitionsReleased + member.ownedPartitions.count
         group.stop()
+        source.stop(withinMilliseconds: engine.settings.drainTimeoutMilliseconds + MemberRunner.handOverMilliseconds)
         member.stop(at: engine.clock.moment)
     }
 
     private var ending: RunEnding? {
         guard let deadline = drainDeadlineMilliseconds else { return nil }
         if !group.hasJoined { return .drained }
-        if member.isStopped {
+        if member.isStopped, source.isStopped {
             let left = partitionsToRelease - member.counts.partitionsReleased
-            return left > 0 ? .notHandedOver(partitions: left) : .drained
+            return source.ending ?? (left > 0 ? .notHandedOver(partitions: left) : .drained)
         }
         guard engine.clock.moment.realMilliseconds >= deadline else { return nil }
+        if let ending = source.ending { return ending }
         return .drainDeadlineExceeded(inFlight: engine.lane.inFlightCount)
     }
 
@@ -341,11 +367,12 @@ public final class MemberRunner {
     // MARK: What can be seen from outside
 
     private func publish() {
-        var lag: (entries: Int64, milliseconds: Int64) = (0, 0)
+        var lag: (records: Int64, milliseconds: Int64) = (0, 0)
         let now = engine.clock.moment.realMilliseconds
+        let wall = engine.clock.moment.pacing.wallMilliseconds
         for case let feed? in feeds {
-            let known = feed.lag(nowMilliseconds: now)
-            lag.entries += known.entries ?? 0
+            let known = feed.lag(nowMilliseconds: now, wallMilliseconds: wall)
+            lag.records += known.records ?? 0
             lag.milliseconds = max(lag.milliseconds, known.milliseconds)
         }
         if let crashes {
@@ -357,14 +384,15 @@ public final class MemberRunner {
             }
         }
         if store.fault == nil {
-            knownLag = feeds.contains { $0 != nil } ? (lag.entries, lag.milliseconds, now) : nil
+            knownLag = feeds.contains { $0 != nil } ? (lag.records, lag.milliseconds, now) : nil
         } else if let known = knownLag {
             // As far as this process can know, nobody reads what it had to let go.
-            lag.entries = max(lag.entries, known.entries)
+            lag.records = max(lag.records, known.records)
             lag.milliseconds = max(lag.milliseconds, known.milliseconds + now - known.atMilliseconds)
         }
         instruments.publish(
             member, fencedPushes: permits.fenced, unmirroredSaves: store.unmirroredSaves, lag: lag)
+        reports.publish(member, feeds, at: engine.clock.moment)
         if let reason = store.unmirroredReason { notes.unmirrored(reason) }
         let unreadiness = self.unreadiness
         if unreadiness == nil { notes.well() }
@@ -379,6 +407,7 @@ public final class MemberRunner {
             if case .failing(let fault) = client.status { return fault.description }
             return "joining the group \(settings.group.name)"
         }
+        if let hindrance = source.hindrance { return hindrance }
         let faults = feeds.compactMap { $0?.fault }
         for fault in faults { notes.hindered(fault) }
         return faults.first?.description ?? engine.deadLetters.hindrance

@@ -1,6 +1,7 @@
 import Configuration
 import Flow
 import Glibc
+import KafkaClient
 import RedisClient
 import Storage
 import Streams
@@ -9,32 +10,53 @@ extension GroupRunSettings {
     /// A member of the group that reads `source.redis`; nil where none is configured.
     ///
     /// - Throws: a password, certificate or authority file that cannot be used.
-    public init?(_ configuration: Configuration) throws {
+    public static func streams(_ configuration: Configuration) throws -> GroupRunSettings? {
         let options = Options.redis
+        guard configuration.source == .redis, let partitions = configuration[options.partitions] else { return nil }
+        var streams = StreamSettings(
+            topics: configuration[options.topics], group: configuration[options.group], apps: configuration.apps)
+        streams.bodyField = configuration[options.bodyField]
+        streams.createsMissing = configuration[options.missing] == "create"
+        streams.readCount = configuration[options.readCount]
+        return try GroupRunSettings(
+            configuration, .streams(streams), name: streams.group, partitions: partitions,
+            leaseMilliseconds: configuration[options.lease])
+    }
+
+    /// A member of the group that reads topics of Kafka.
+    ///
+    /// - Parameter partitions: of each topic: what the cluster says (`KafkaPartitionCount`).
+    /// - Throws: as `streams`.
+    public static func kafka(
+        _ configuration: Configuration, _ source: KafkaSourceSettings, partitions: Int
+    ) throws -> GroupRunSettings? {
+        var source = source
+        source.reading = KafkaReading(configuration, partitions: partitions * source.feed.topics.count)
+        return try GroupRunSettings(
+            configuration, .kafka(source), name: source.group.id, partitions: partitions,
+            leaseMilliseconds: configuration[Options.kafka.lease])
+    }
+
+    private init?(
+        _ configuration: Configuration, _ source: Source, name group: String, partitions: Int, leaseMilliseconds: Int64
+    ) throws {
         let name =
             (configuration[Options.source.member] ?? GroupRunSettings.processName) + GroupRunSettings.processSuffix()
-        guard let redis = try RedisSettings(configuration, clientName: "waypulse-\(name)"),
-            let partitions = configuration[options.partitions]
-        else { return nil }
-        let topics = configuration[options.topics]
+        guard let redis = try RedisSettings(configuration, clientName: "waypulse-\(name)") else { return nil }
         var member = MemberSettings(name: name, partitions: partitions)
-        member.sources = topics.count
-        member.leaseMilliseconds = configuration[options.lease]
-        member.beatMilliseconds = min(member.beatMilliseconds, member.leaseMilliseconds / 8)
+        member.sources = source.topics.count
+        member.leaseMilliseconds = leaseMilliseconds
+        member.beatMilliseconds = min(member.beatMilliseconds, leaseMilliseconds / 8)
         member.drainTimeoutMilliseconds = configuration.drainTimeoutMilliseconds
         member.maxUncommittedAgeMilliseconds = configuration[Options.storage.maxUncommittedAge]
         member.maxUncommittedRecords = Int64(configuration[Options.storage.maxUncommittedRecords])
         member.maxActivities = configuration[Options.storage.maxActivities]
-        var streams = StreamSettings(
-            topics: topics, group: configuration[options.group], apps: configuration.apps)
-        streams.bodyField = configuration[options.bodyField]
-        streams.createsMissing = configuration[options.missing] == "create"
-        streams.readCount = configuration[options.readCount]
+        if case .kafka = source { member.isAssigned = true }
         self.init(
-            member: member, streams: streams, redis: redis,
+            member: member, source: source, redis: redis,
             group: GroupSettings(
-                name: configuration[options.group], member: name, partitions: Int32(partitions), topics: topics,
-                leaseMilliseconds: member.leaseMilliseconds),
+                name: group, member: name, partitions: Int32(partitions), topics: source.topics,
+                leaseMilliseconds: leaseMilliseconds, source: source.isKafka ? .topics : .streams),
             place: redis.topology.place)
         isVolatile = configuration[Options.storage.kind] == "memory"
     }

@@ -3,20 +3,19 @@ import RedisClient
 import Sockets
 
 extension RedisSettings {
-    /// The Redis of `source.redis`; nil where none is configured.
+    /// The Redis of the source or, with Kafka, of `storage.redis`; nil where none is configured.
     ///
     /// - Throws: a password, certificate or authority file that cannot be used.
     public init?(_ configuration: Configuration, clientName: String) throws {
-        let options = Options.redis
-        guard let url = configuration[options.url] else { return nil }
+        guard let options = configuration.storeConnection, let url = configuration[options.url] else { return nil }
         self.init(Topology(url.topology))
         username = url.username
         password = try configuration.password(options.passwordFile).map(RedisPassword.init)
         // Without a password nobody logs in, and the connection would be the default user's.
         if let username, password == nil {
             throw SettingFault(
-                key: "source.redis.url", problem: "names the user \(username), and no password is given",
-                remedy: "set source.redis.passwordFile; for a user with nopass the file may hold anything")
+                key: options.url.declaration.key, problem: "names the user \(username), and no password is given",
+                remedy: "set \(options.passwordFile.declaration); for a user with nopass the file may hold anything")
         }
         sentinelPassword = try configuration.password(options.sentinelPasswordFile).map(RedisPassword.init)
         database = url.database

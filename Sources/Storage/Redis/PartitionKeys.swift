@@ -7,11 +7,12 @@ struct PartitionKeys {
     let epoch: [UInt8]
     let cursor: [UInt8]
     let due: [UInt8]
+    let status: [UInt8]
     /// What stands before an activity's id in the key of its checkpoint.
     let activityPrefix: [UInt8]
     /// What stands before a subject's id in the key of the set of its followers.
     let followerPrefix: [UInt8]
-    /// In the order of the topics.
+    /// In the order of the topics; none where they are not in Redis.
     let streams: [[UInt8]]
     let slot: HashSlot
     /// Two that nobody uses.
@@ -25,9 +26,10 @@ struct PartitionKeys {
         epoch = key("epoch")
         cursor = key("cursor")
         due = key("due")
+        status = key("status")
         activityPrefix = key("a:")
         followerPrefix = key("f:")
-        streams = group.topics.map { Array(Self.stream($0, partition).utf8) }
+        streams = group.source == .streams ? group.topics.map { Array(Self.stream($0, partition).utf8) } : []
         probes = [key("probe:1"), key("probe:2")]
     }
 

@@ -63,13 +63,13 @@ extension RedisStore {
                     positions.append(nil)
                     continue
                 }
-                guard let position = SettledPosition(bytes) else {
+                guard let position = SettledPosition(bytes, group.source) else {
                     return .failure(
                         StoreFault(
                             .misconfigured,
                             """
                             Field \(group.topics[positions.count]) of key \(String(decoding: keys.cursor, as: UTF8.self)) in Redis at \
-                            \(place) is no position: \(part.text ?? ""). It is written "ms-seq records"; HDEL it to read the stream \
+                            \(place) is no position: \(part.text ?? ""). It is written \(group.source.positionForm); HDEL it to read the topic \
                             from its beginning.
                             """))
                 }
@@ -85,7 +85,7 @@ extension RedisStore {
                 .misconfigured,
                 """
                 Group \(group.name) in Redis at \(place) is kept in format \(format), and this version knows \(ScriptCall.format) at most. \
-                Run the newer version, or give this one another group (source.redis.group).
+                Run the newer version, or give this one another group (\(group.source.options).group).
                 """))
     }
 
@@ -117,13 +117,28 @@ extension RedisStore {
 }
 
 extension SettledPosition {
-    /// From `ms-seq records`.
-    fileprivate init?(_ text: UnsafeRawBufferPointer) {
+    /// From `positionForm`.
+    init?(_ text: UnsafeRawBufferPointer, _ source: GroupSettings.Source) {
         guard let space = text.firstIndex(of: UInt8(ascii: " ")),
-            let offset = RedisStreamID(UnsafeRawBufferPointer(rebasing: text[..<space]))?.offset,
             let records = Int64(String(decoding: text[(space + 1)...], as: UTF8.self))
         else { return nil }
+        let place = UnsafeRawBufferPointer(rebasing: text[..<space])
+        let found: Int64? =
+            switch source {
+            case .streams: RedisStreamID(place)?.offset
+            case .topics: Int64(String(decoding: place, as: UTF8.self))
+            }
+        guard let offset = found else { return nil }
         self.init(offset: offset, records: records)
+    }
+}
+
+extension GroupSettings.Source {
+    fileprivate var positionForm: String {
+        switch self {
+        case .streams: "\"ms-seq records\""
+        case .topics: "\"offset records\""
+        }
     }
 }
 

@@ -36,10 +36,17 @@ private final class StoreChecking {
         let keys = store.call.keys(of: 0)
         run(.rights, keys.probes, keys.slot, "to try each command that Waypulse uses") { check, reply in
             guard let command = reply[0]?.text, let error = reply[1]?.text else {
-                check.askReading()
+                check.askNext()
                 return
             }
             check.refuse(StoreFault(refusal: error, to: "the command \(command) in a script", place: check.store.place))
+        }
+    }
+
+    private func askNext() {
+        switch group.source {
+        case .streams: askReading()
+        case .topics: askMembers()
         }
     }
 
@@ -74,7 +81,12 @@ private final class StoreChecking {
     private func askMembers() {
         run(.members, [keys.members], keys.membersSlot, "the question who lives in the group") { check, reply in
             check.othersLive = reply.contains { $0.text != check.group.member }
-            check.askShape(writes: false) { $0.askStreams() }
+            check.askShape(writes: false) { check in
+                switch check.group.source {
+                case .streams: check.askStreams()
+                case .topics: check.writeShape()
+                }
+            }
         }
     }
 
@@ -94,13 +106,21 @@ private final class StoreChecking {
         let name = group.name
         let anew =
             "begin anew: stop all members and remove the group with its checkpoints: redis-cli --scan --pattern '\(name):*' | xargs redis-cli unlink"
+        let options = group.source.options
         let remedy =
-            partitions == "\(group.partitions)"
-            ? """
-            Give all members the same source.redis.topics in that order; a topic is added behind the others, with all members stopped. To drop one \
-            or change their order, give this member another group (source.redis.group), or \(anew).
-            """
-            : "Set source.redis.partitions to \(partitions), or give this member another group (source.redis.group), or \(anew)."
+            if partitions == "\(group.partitions)" {
+                """
+                Give all members the same \(options).topics in that order; a topic is added behind the others, with all members stopped. To drop one \
+                or change their order, give this member another group (\(options).group), or \(anew).
+                """
+            } else if group.source == .topics {
+                """
+                Where the topics were given more partitions, keys lie in others than before, and checkpoints with them: make new topics with as many \
+                partitions, or give all members another group (source.kafka.group), or \(anew).
+                """
+            } else {
+                "Set source.redis.partitions to \(partitions), or give this member another group (source.redis.group), or \(anew)."
+            }
         return StoreFault(
             .misconfigured,
             """

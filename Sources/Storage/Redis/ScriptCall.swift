@@ -159,11 +159,18 @@ struct ScriptCall: ~Copyable {
         }
         for (source, position) in batch.positions.enumerated() {
             guard let position else { continue }
-            let entry = RedisStreamID(offset: position.offset)
             command.append(group.topics[source])
-            command.append("\(entry) \(position.records)")
-            command.append(Int64(source + 1))
-            command.append(entry)
+            switch group.source {
+            case .streams:
+                let entry = RedisStreamID(offset: position.offset)
+                command.append("\(entry) \(position.records)")
+                command.append(Int64(source + 1))
+                command.append(entry)
+            case .topics:
+                command.append("\(position.offset) \(position.records)")
+                command.append(0)
+                command.append(position.offset)
+            }
             command.append(position.records)
         }
     }

@@ -55,15 +55,16 @@ extension StoreFault {
             case .full:
                 "Its memory is full: raise maxmemory or trim the streams. Nothing is lost, events are settled again from then on."
             case .reading:
-                "It is a replica: point source.redis.url at the master, or at the Sentinels. After a fail-over this ends by itself."
+                "It is a replica: point source.redis.url, or storage.redis.url, at the master, or at the Sentinels. After a fail-over this ends by itself."
             case .disk:
                 "It cannot write to its disk: see its log. Nothing is lost, events are settled again from then on."
             case .replicas: "It has fewer replicas than min-replicas-to-write asks for: bring them back, or lower that."
             case .rights:
                 "Give its user these rights: ACL SETUSER <user> ~<group>:* ~<topic>:* ~dlq.* +@read +@write +@scripting +@connection -@dangerous +time +info."
-            case .password: "Correct the user in source.redis.url and the password in source.redis.passwordFile."
+            case .password:
+                "Correct the user in source.redis.url, or storage.redis.url, and the password in the passwordFile beside it."
             case .type:
-                "Something else uses a key of that name: give the group another name (source.redis.group), or remove the key."
+                "Something else uses a key of that name: give the group another name (source.redis.group, source.kafka.group), or remove the key."
             case .passing: "It is asked again."
             }
         }

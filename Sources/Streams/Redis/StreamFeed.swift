@@ -27,9 +27,8 @@ public struct StreamSettings: Sendable {
 /// Reads one partition: its stream of each topic, from a cursor on, by a connection of its own. Nothing is delivered to anybody, so nothing
 /// can be stranded.
 ///
-/// Belongs to the thread of its client's loop. At most `maxBatches` are read ahead.
-public final class StreamFeed {
-    static let maxBatches = 2
+/// Belongs to the thread of its client's loop.
+public final class StreamFeed: PartitionFeed {
     /// How long a read waits at the server for something to come; between reads the stream is looked at.
     static let blockMilliseconds: Int64 = 1_000
     static let lookMilliseconds: Int64 = 1_000
@@ -41,25 +40,20 @@ public final class StreamFeed {
     public let epoch: Epoch
     let settings: StreamSettings
     let reader: RedisReader
-    var decoder: EventDecoder
-    private let mark: WorkMark?
-    /// By source, offsets of records that end processes; empty for none. To be known before the first read.
-    public var poison: [Set<Int64>] = []
+    private var intake: RecordIntake
     /// By source, how far it is read.
     private(set) var places: [StreamPlace]
     /// By source, as the last look saw it.
-    private(set) var lags: [StreamLag]
+    private(set) var lags: [SourceLag]
     /// By source, when that was; at first when it began to be read.
     private var lookedMilliseconds: [Int64] = []
-    /// Why nothing is read at the moment, or not all; nil where that is as it should be.
     public var fault: SourceFault? { lookFaults.lazy.compactMap(\.self).first ?? readFault ?? connectionFault }
     /// By source, until it can be looked at: it is not read.
     private var lookFaults: [SourceFault?]
     /// Until a read succeeds: a stream that can be looked at may still not be read.
     private var readFault: SourceFault?
     private var readSize: ReadSize
-    private var staged: [StreamBatch] = []
-    private var spare: [StreamBatch] = []
+    private var batches = BatchQueue()
     /// Commands that are under way.
     private var unanswered = 0
     private var isClosed = false
@@ -81,11 +75,10 @@ public final class StreamFeed {
         partition: Int32, epoch: Epoch, client: RedisClient, settings: StreamSettings, after: [SettledPosition?],
         mark: WorkMark? = nil
     ) {
-        self.mark = mark
         self.partition = partition
         self.epoch = epoch
         self.settings = settings
-        decoder = EventDecoder(apps: settings.apps)
+        intake = RecordIntake(apps: settings.apps, partition: partition, mark: mark)
         names = settings.topics.indices.map { Array(settings.stream($0, partition).utf8) }
         bodyField = Array(settings.bodyField.utf8)
         reader = client.openReader(key: settings.stream(0, partition))
@@ -95,54 +88,42 @@ public final class StreamFeed {
         readSize = ReadSize(most: settings.readCount, streams: settings.topics.count)
     }
 
-    /// The oldest batch that was read and is not done with.
-    public var first: StreamBatch? { staged.first }
-    /// Batches that wait for their activities to be loaded.
-    public var unprepared: StreamBatch? { staged.first { $0.ticket == nil } }
+    public var first: EventBatch? { batches.first }
+    public var unprepared: EventBatch? { batches.unprepared }
+    public func finishFirst() { batches.finishFirst() }
 
-    /// The first batch has been applied.
-    public func finishFirst() {
-        let batch = staged.removeFirst()
-        batch.clear()
-        spare.append(batch)
+    public var poison: [Set<Int64>] {
+        get { intake.poison }
+        set { intake.poison = newValue }
     }
 
-    /// Tickets of what was read and will not be applied.
     public func close() -> [UInt64] {
         isClosed = true
         reader.close()
-        return staged.compactMap(\.ticket)
+        return batches.tickets
     }
 
-    /// Reads on, if there is room and nothing is under way. To be called often.
-    ///
-    /// - Parameters:
-    ///   - nowMilliseconds: on a clock that never goes back.
-    ///   - wallMilliseconds: Unix time.
     public func read(nowMilliseconds now: Int64, wallMilliseconds: Int64) {
         if lookedMilliseconds.isEmpty { lookedMilliseconds = Array(repeating: now, count: places.count) }
         guard unanswered == 0, !isClosed, now >= retryAtMilliseconds else { return }
         if now >= nextLookMilliseconds {
             nextLookMilliseconds = now + StreamFeed.lookMilliseconds
             look(now, wallMilliseconds)
-        } else if staged.count < StreamFeed.maxBatches, places.indices.contains(where: isReadable) {
+        } else if batches.hasRoom, places.indices.contains(where: isReadable) {
             ask(now)
         }
     }
 
     private func isReadable(_ source: Int) -> Bool { begun.contains(source) && lookFaults[source] == nil }
 
-    /// How far reading is behind: entries of all streams that are known, and the age of the oldest that was not read. Of a stream that
-    /// could not be looked at for a while nobody knows more than how long that has been: its age grows by it.
-    public func lag(nowMilliseconds now: Int64) -> StreamLag {
-        var lag = StreamLag.unknown
-        for (known, looked) in zip(lags, lookedMilliseconds) {
-            if let entries = known.entries { lag.entries = (lag.entries ?? 0) + entries }
+    /// Of a stream that could not be looked at for a while nobody knows more than how long that has been: its age grows by it.
+    public func lags(nowMilliseconds now: Int64, wallMilliseconds: Int64) -> [SourceLag] {
+        zip(lags, lookedMilliseconds).map { known, looked in
+            var lag = known
             let since = now - looked
-            let grown = since > StreamFeed.freshMilliseconds ? since : 0
-            lag.milliseconds = max(lag.milliseconds, known.milliseconds + grown)
+            if since > StreamFeed.freshMilliseconds { lag.milliseconds += since }
+            return lag
         }
-        return lag
     }
 
     // MARK: Reading
@@ -190,12 +171,16 @@ public final class StreamFeed {
             unanswered -= 1
             // A look tells of all else.
             guard case .reply(let reply) = outcome else { return }
-            if let notice = places[source].compare(with: StreamLook.Seen(reply), source: source) { stage([notice]) }
+            if let notice = places[source].compare(with: StreamLook.Seen(reply), source: source) {
+                batches.stage([notice])
+            }
         }
     }
 
     private func take(_ reply: RedisReply, _ now: Int64) {
-        let batch = spare.popLast() ?? StreamBatch()
+        let batch = batches.take()
+        batch.reserve(byteCount: reply.byteCount)
+        var count = 0
         var named: Set<Int> = []
         var isWhole = false
         for stream in reply {
@@ -218,21 +203,26 @@ public final class StreamFeed {
                     break
                 }
                 places[source].read(offset)
-                batch.add(source: source, offset: offset, value: parts.next().flatMap { body(of: $0) })
+                count += 1
+                intake.take(
+                    parts.next().flatMap { body(of: $0) }.map(batch.keep), source: source, offset: offset, into: batch,
+                    missing: noBody)
             }
         }
-        readSize.answered(entries: batch.count, bytes: reply.byteCount, isWhole: isWhole)
+        intake.finish()
+        readSize.answered(entries: count, bytes: reply.byteCount, isWhole: isWhole)
         // Only what has something new is named.
         let ended = awaitedEnds.isEmpty ? [] : awaitedEnds.filter { isReadable($0) && !named.contains($0) }
         awaitedEnds.subtract(ended)
-        if batch.count > 0 {
-            batch.decode(
-                with: &decoder, bodyField: settings.bodyField, partition: partition, mark: mark, poison: poison)
-            staged.append(batch)
-        } else {
-            spare.append(batch)
-        }
-        stage(ended.sorted().map { .reachedEnd(source: $0) })
+        if count > 0 { batches.stage(batch) } else { batches.putBack(batch) }
+        batches.stage(ended.sorted().map { .reachedEnd(source: $0) })
+    }
+
+    private var noBody: EventFault {
+        EventFault(
+            .missingField(settings.bodyField),
+            "the entry has no field \(settings.bodyField): publish the event as JSON in that field, or set source.redis.bodyField"
+        )
     }
 
     /// Nil also for an entry that was deleted while it was read.
@@ -249,7 +239,7 @@ public final class StreamFeed {
 
     private func look(_ now: Int64, _ wallMilliseconds: Int64) {
         unanswered = settings.topics.count
-        var notices: [StreamNotice] = []
+        var notices: [FeedNotice] = []
         for source in settings.topics.indices {
             StreamLook(self, source: source, wallMilliseconds: wallMilliseconds).begin { [weak self] seen in
                 guard let self, !isClosed else { return }
@@ -264,20 +254,12 @@ public final class StreamFeed {
                 case .failure(.unknown): break
                 }
                 unanswered -= 1
-                if unanswered == 0 { stage(notices) }
+                if unanswered == 0 { batches.stage(notices) }
             }
         }
     }
 
-    /// They concern what is read from now on, and so wait for what was read before.
-    private func stage(_ notices: [StreamNotice]) {
-        guard !notices.isEmpty else { return }
-        let batch = spare.popLast() ?? StreamBatch()
-        batch.notices = notices
-        staged.append(batch)
-    }
-
-    private func note(_ seen: StreamLook.Seen, _ source: Int, _ notices: inout [StreamNotice]) {
+    private func note(_ seen: StreamLook.Seen, _ source: Int, _ notices: inout [FeedNotice]) {
         if begun.insert(source).inserted {
             let begin = places[source].begin(seen)
             notices.append(.begins(source: source, begin, newestOffset: seen.newestEntryOffset))

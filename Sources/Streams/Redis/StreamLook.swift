@@ -1,23 +1,6 @@
 import Flow
 import RedisClient
 
-/// How far reading is behind a stream's newest entry.
-public struct StreamLag: Equatable, Sendable {
-    /// Nil where Redis does not count (before 7.0), and of a stream that was never looked at.
-    public var entries: Int64? = 0
-    /// Since the oldest entry that was not read was written; 0 where all were.
-    public var milliseconds: Int64 = 0
-
-    public init() {}
-
-    /// Of what nobody has looked at.
-    static var unknown: StreamLag {
-        var lag = StreamLag()
-        lag.entries = nil
-        return lag
-    }
-}
-
 /// Looks at one stream between two reads, on the connection that reads: so what it sees and what was read are of one time.
 struct StreamLook {
     enum Failure: Error {
@@ -59,10 +42,10 @@ struct StreamLook {
             return entriesAdded - length
         }
 
-        func lag(after offset: Int64, records: Int64?) -> StreamLag {
-            var lag = StreamLag()
+        func lag(after offset: Int64, records: Int64?) -> SourceLag {
+            var lag = SourceLag()
             guard newestOffset > offset else { return lag }
-            lag.entries = entriesAdded.flatMap { added in records.map { max(0, added - $0) } }
+            lag.records = entriesAdded.flatMap { added in records.map { max(0, added - $0) } }
             if let next = nextUnreadMilliseconds { lag.milliseconds = max(0, wallMilliseconds - next) }
             return lag
         }

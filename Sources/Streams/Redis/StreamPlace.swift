@@ -42,7 +42,7 @@ struct StreamPlace {
 
     /// - Parameter seen: after all that was read so far.
     /// - Returns: what its member has to hear of, if anything is not as it was thought to be.
-    mutating func compare(with seen: StreamLook.Seen, source: Int) -> StreamNotice? {
+    mutating func compare(with seen: StreamLook.Seen, source: Int) -> FeedNotice? {
         let before = offset
         if seen.newestOffset < offset {
             let end = SettledPosition(offset: seen.newestOffset, records: seen.entriesAdded ?? 0)
@@ -68,14 +68,14 @@ struct StreamPlace {
             move(to: entries == 0 ? SettledPosition(offset: offset, records: records) : position)
             if entries == 0 { return nil }
             return isDeleted
-                ? .recounted(source: source, entries: entries, position)
-                : .trimmed(source: source, entries: entries, position)
+                ? .recounted(source: source, records: entries, position)
+                : .trimmed(source: source, records: entries, position)
         }
         // What was there at the last comparison would be gone if all were new.
         let isReplaced = first > comparedOffset
         let anew = SettledPosition(offset: offset, records: position.records)
         move(to: anew)
-        if added >= records { return .recounted(source: source, entries: entries, anew) }
+        if added >= records { return .recounted(source: source, records: entries, anew) }
         return isReplaced
             ? .replaced(source: source, fromOffset: offset, anew) : .rewound(source: source, fromOffset: offset, anew)
     }

@@ -3,6 +3,8 @@ import Telemetry
 
 public struct ReplayOptions: Sendable {
     public var partitions: Int32
+    /// How keys are placed.
+    public var hash = KeyPlacement.Hash.crc32
     /// A factor of the recording's clock; nil is as fast as records are taken.
     public var speed: Double? = 1
     /// Leaves each event's `timestamp` as it was recorded.
@@ -67,7 +69,7 @@ public final class Replayer {
         self.options = options
         self.beginMilliseconds = beginMilliseconds
         self.open = open
-        placement = KeyPlacement(partitions: options.partitions)
+        placement = KeyPlacement(partitions: options.partitions, hash: options.hash)
         schedule = ReplaySchedule(speed: options.speed, recordsPerSecond: options.recordsPerSecond)
         passesLeft = options.passes - 1
         recordings = try open()

@@ -1,57 +1,47 @@
-import CBenchmarks
 import Flow
 import Glibc
 import Streams
 
-/// Puts events of many activities into the streams of a topic, as fast as Redis takes them or at a rate.
+/// Puts events of many activities into the partitions of a topic, as fast as these are taken or at a rate.
 final class StreamProducer {
     struct Shape {
-        var port: UInt16
-        var topic: String
         var partitions: Int32
         var activities: Int
         /// Of a hundred positions, those that lie 200 m from the one before.
         var movesPercent: UInt64 = 0
-        /// How many entries a stream keeps, about; 0 keeps all.
-        var most: UInt32 = 0
     }
 
     /// Commands that go out together.
     private static let batch = 500
 
     private let shape: Shape
-    private let redis: OpaquePointer
+    private let target: ProducerTarget
     private let messages = EventMessages()
     private let message: UnsafeMutableRawBufferPointer
+    private let keys: [[UInt8]]
     private let partitions: [UInt32]
     private var isNorth: [Bool]
     private var random: SplitMix
     private var eventCount = 0
     private var waiting = 0
 
-    init(_ shape: Shape, seed: UInt64) throws {
+    init(_ shape: Shape, target: ProducerTarget, seed: UInt64) {
         self.shape = shape
-        guard let redis = cbenchmarks_redis_connect(shape.port) else {
-            throw BenchmarkFault(problem: "no Redis answers on port \(shape.port) of 127.0.0.1")
-        }
-        self.redis = redis
+        self.target = target
         random = SplitMix(seed: seed)
         isNorth = Array(repeating: false, count: shape.activities)
         message = .allocate(
             byteCount: max(messages.startByteCount, EventMessages.byteCount), alignment: 8)
         message.initializeMemory(as: UInt8.self, repeating: 0)
         let placement = KeyPlacement(partitions: shape.partitions)
-        partitions = (0..<shape.activities).map { activity in
+        keys = (0..<shape.activities).map { activity in
             let digits = String(activity)
-            let name = Array(("ride-" + String(repeating: "0", count: 7 - digits.count) + digits).utf8)
-            return name.withUnsafeBytes { UInt32(placement.partition(of: $0)) }
+            return Array(("ride-" + String(repeating: "0", count: 7 - digits.count) + digits).utf8)
         }
+        partitions = keys.map { $0.withUnsafeBytes { UInt32(placement.partition(of: $0)) } }
     }
 
-    deinit {
-        cbenchmarks_redis_close(redis)
-        message.deallocate()
-    }
+    deinit { message.deallocate() }
 
     /// Each activity begins, and is at its place.
     ///
@@ -62,20 +52,20 @@ final class StreamProducer {
             let due = began + Int64(seconds) * 1_000_000_000 / Int64(shape.activities) * Int64(activity)
             let early = due - Clock.monotonic()
             if early > 1_000_000 {
-                try settle()
+                try turn()
                 usleep(UInt32(early / 1_000))
             }
             messages.writeStart(activity, milliseconds: Self.wallMilliseconds(), into: message.baseAddress!)
             try append(activity, count: messages.startByteCount)
             try move(activity)
         }
-        try settle()
+        try target.settle()
     }
 
     /// Positions of activities drawn at random.
     func positions(_ count: Int) throws {
         for _ in 0..<count { try move(Int(random.next() % UInt64(shape.activities))) }
-        try settle()
+        try turn()
     }
 
     /// A status of an activity drawn at random, which says when it was made.
@@ -89,10 +79,14 @@ final class StreamProducer {
         return (activity, now)
     }
 
-    func settle() throws {
+    /// Sends what waits, and hears what was answered.
+    func turn() throws {
         waiting = 0
-        guard cbenchmarks_redis_settle(redis) else { throw BenchmarkFault(problem: "Redis refused an XADD, or went") }
+        try target.turn()
     }
+
+    /// Waits until all is answered.
+    func settle() throws { try target.settle() }
 
     static func wallMilliseconds() -> Int64 {
         var time = timespec()
@@ -113,11 +107,10 @@ final class StreamProducer {
     }
 
     private func append(_ activity: Int, count: Int) throws {
-        let isSent = shape.topic.withCString {
-            cbenchmarks_redis_append(redis, $0, partitions[activity], shape.most, message.baseAddress!, count)
-        }
-        guard isSent else { throw BenchmarkFault(problem: "Redis is gone") }
+        try target.append(
+            UnsafeRawBufferPointer(start: message.baseAddress, count: count), key: keys[activity],
+            partition: partitions[activity])
         waiting += 1
-        if waiting == Self.batch { try settle() }
+        if waiting == Self.batch { try turn() }
     }
 }

@@ -9,6 +9,8 @@ enum ExitCode: Int32 {
     case `internal` = 70
     /// Not everything could be handed over within the drain time.
     case drainDeadlineExceeded = 75
+    /// The group of Kafka takes this process for a member no more, as where another has its instance id.
+    case expelled = 76
     /// The provider refuses the credentials.
     case refusedCredentials = 77
     case configuration = 78

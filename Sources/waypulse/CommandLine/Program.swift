@@ -1,6 +1,7 @@
 import Configuration
 import Delivery
 import HTTP2
+import KafkaClient
 import Pipeline
 import PushSimulator
 import RedisClient
@@ -12,7 +13,7 @@ enum Program {
     static var commands: [any Command.Type] {
         [
             DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, ReplayCommand.self,
-            RecordCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
+            RecordCommand.self, LagCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
             SimulateAPNsCommand.self,
             SimulateFaultsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
@@ -40,6 +41,13 @@ enum Program {
         } catch let fault as RedisFault {
             Console.error(fault.problem, remedy: fault.remedy)
             return [.credentials, .forbidden].contains(fault.kind) ? .refusedCredentials : .unavailable
+        } catch let fault as KafkaFault {
+            Console.error(fault.problem, remedy: fault.remedy)
+            return switch fault.kind {
+            case .settings: .configuration
+            case .credentials, .forbidden: .refusedCredentials
+            default: .unavailable
+            }
         } catch let fault as SimulatorFault {
             Console.error("the simulator cannot run: \(fault)", remedy: "another port or folder")
             return .unavailable

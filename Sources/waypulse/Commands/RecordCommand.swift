@@ -1,33 +1,38 @@
 import Configuration
-import RedisClient
+import KafkaClient
 import Sockets
 import Streams
 import Telemetry
 
 enum RecordCommand: Command {
     static let name = "record"
-    static let summary = "Write a recording of what is published to Redis Streams"
+    static let summary = "Write a recording of what is published to Redis Streams or Kafka"
     static let examples: [Example] = [
         Example(
             "waypulse record --from redis://localhost --topic rides --partitions 8 -o rides.jsonl.zst",
             "From now on, until it is stopped."),
         Example(
+            "waypulse record --from kafka://localhost:9092 --topic rides --from-beginning --until-idle 5s -o rides.jsonl",
+            "Everything that a topic of Kafka holds."),
+        Example(
             "waypulse record --config waypulse.yaml --from-beginning --until-idle 5s -o rides.jsonl",
-            "Everything that the streams of the configuration hold."),
+            "Everything that the topic of the configuration holds."),
         Example(
             "waypulse record --config waypulse.yaml --count 1000 -o - | waypulse plan -",
             "What the next 1000 events would send."),
     ]
     static let details = """
-        A line holds an event with the partition, the offset, the key and the time of its entry, in the order of the entries' ids; run, plan,
-        validate and replay read it. Nothing is left behind in Redis: no group, no cursor. A file that is there is not written over.
+        A line holds an event with the partition, the offset, the key and the time of its record, in the order of those times; run, plan,
+        validate and replay read it. Nothing is left behind: no group, no cursor, no committed offset. A file that is there is not written
+        over. Of records in a schema registry's frame the JSON inside is recorded.
         It ends with SIGTERM or SIGINT, or as --until-idle, --seconds and --count say, and the recording is whole in any case.
 
         """ + TopicPlace.help
-    private static let from = Flag("--from", value: "URL", "Where the Redis is, for example redis://localhost:6379")
+    private static let from = Flag(
+        "--from", value: "URL", "Where it is: redis://localhost:6379 or kafka://localhost:9092")
     private static let output = Flag(
         "-o", value: "FILE", "The recording, compressed if it ends in .zst; - is standard output")
-    private static let beginning = Flag("--from-beginning", "Take what the streams hold already, too")
+    private static let beginning = Flag("--from-beginning", "Take what the topic holds already, too")
     private static let idle = Flag(
         "--until-idle", value: "TIME", "End when nothing has come for so long, for example 5s")
     private static let seconds = Flag("--seconds", value: "N", "End after so many seconds")
@@ -49,17 +54,50 @@ enum RecordCommand: Command {
         let seconds = arguments.has(seconds) ? try arguments.integer(Self.seconds, default: 1, in: 1...86_400_000) : nil
         let count = arguments.has(count) ? try arguments.integer(Self.count, default: 1, in: 1 ... .max) : nil
         let place = try TopicPlace(arguments, url: from, command: name, words: words)
-        var settings = RedisStreamRecorder.Settings(topic: place.topic, partitions: place.partitions)
-        settings.bodyField = place.bodyField
-        settings.isFromBeginning = arguments.has(beginning)
-        settings.mostRecords = count
-        let topic = try TopicLoop(place, signals: signals)
-        let writer = try RecordingWriter(path: path)
-        let recorder = RedisStreamRecorder(client: topic.client, loop: topic.loop, settings: settings, writer: writer)
+        let topic = try TopicLoop(signals: signals)
+        switch place {
+        case .redis(let place):
+            var settings = RedisStreamRecorder.Settings(topic: place.topic, partitions: place.partitions)
+            settings.bodyField = place.bodyField
+            settings.isFromBeginning = arguments.has(beginning)
+            settings.mostRecords = count
+            let client = try topic.redis(place.redis)
+            let writer = try RecordingWriter(path: path)
+            let recorder = RedisStreamRecorder(client: client, loop: topic.loop, settings: settings, writer: writer)
+            try record(recorder, writer, on: topic, seconds, idleMilliseconds)
+            tell(recorder, place.description, path, json: arguments.has(.json)) { count in
+                "\(Figures.counted(count, "entry", "entries")) without a field \(place.bodyField) left out\n"
+                    + "try:   --body-field, with the name of the field that holds the event"
+            }
+            if let fault = recorder.failure { throw fault }
+        case .kafka(let place):
+            let partitions = try topic.partitionCount(of: place.topic, at: place.settings)
+            var settings = KafkaTopicRecorder.Settings(topic: place.topic, partitions: Int32(partitions))
+            settings.isFromBeginning = arguments.has(beginning)
+            settings.mostRecords = count
+            let reader = try topic.reader(
+                place.settings, KafkaReading(place.configuration, partitions: partitions))
+            defer { reader.close() }
+            let writer = try RecordingWriter(path: path)
+            let recorder = try KafkaTopicRecorder(reader: reader, settings: settings, writer: writer)
+            try record(recorder, writer, on: topic, seconds, idleMilliseconds)
+            tell(
+                recorder, place.description(partitions: partitions), path, json: arguments.has(.json)
+            ) { "\(Figures.counted($0, "record")) without a value left out" }
+            if let fault = recorder.failure { throw fault }
+        }
+        return .success
+    }
+
+    private static func record(
+        _ recorder: some TopicRecorder, _ writer: RecordingWriter, on topic: TopicLoop, _ seconds: Int?,
+        _ idleMilliseconds: Int64?
+    ) throws {
         let end = seconds.map { EventLoop.currentMilliseconds() + Int64($0) * 1000 } ?? .max
         var flushed = EventLoop.currentMilliseconds()
         while !recorder.isDone, !topic.isStopped {
-            topic.turn()
+            topic.turn(atMostMilliseconds: recorder.isBusy ? 0 : TopicLoop.longestTurnMilliseconds)
+            recorder.advance()
             let now = EventLoop.currentMilliseconds()
             if now >= end { break }
             if recorder.hasBegun, now - recorder.newestMilliseconds >= idleMilliseconds ?? .max { break }
@@ -70,9 +108,6 @@ enum RecordCommand: Command {
         }
         // What has come is kept, whatever ended it.
         try recorder.finish()
-        tell(recorder, place, path, json: arguments.has(.json))
-        if let fault = recorder.fault { throw fault }
-        return .success
     }
 
     private static func idle(_ arguments: Arguments) throws -> Int64? {
@@ -86,18 +121,16 @@ enum RecordCommand: Command {
         }
     }
 
-    private static func tell(_ recorder: RedisStreamRecorder, _ place: TopicPlace, _ path: String, json: Bool) {
+    private static func tell(
+        _ recorder: some TopicRecorder, _ place: String, _ path: String, json: Bool, withoutBody says: (Int) -> String
+    ) {
         let (records, withoutBody) = (recorder.records, recorder.withoutBody)
         guard !json else {
             Console.say(#"{"records":\#(records),"withoutBody":\#(withoutBody)}"#)
             return
         }
         let file = path == "-" ? "standard output" : path
-        Console.say("\(Figures.counted(records, "record")) of \(place.description), in \(file)")
-        if withoutBody > 0 {
-            Console.say(
-                "warning: \(Figures.counted(withoutBody, "entry", "entries")) without a field \(place.bodyField) left out\n"
-                    + "try:   --body-field, with the name of the field that holds the event")
-        }
+        Console.say("\(Figures.counted(records, "record")) of \(place), in \(file)")
+        if withoutBody > 0 { Console.say("warning: \(says(withoutBody))") }
     }
 }

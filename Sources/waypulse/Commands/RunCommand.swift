@@ -11,13 +11,15 @@ enum RunCommand: Command {
         Example(
             "waypulse run --config waypulse.yaml --speed 20x recording.jsonl.zst",
             "Twenty times as fast, on the recording's clock."),
-        Example("waypulse run --config waypulse.yaml", "The streams of source.redis, shared with all of its group."),
+        Example(
+            "waypulse run --config waypulse.yaml",
+            "The topics of source.kafka or source.redis, shared with all of its group."),
         Example("producer | waypulse run --config waypulse.yaml -", "Live, from standard input."),
     ]
     static let operands = "[RECORDING…]"
     static let details = """
         The recording may stand in the configuration as source.recording; - is standard input, which is live unless --speed is given.
-        With source.redis.url the streams of its topics are read until the process is asked to stop; start more of them to share the work.
+        With source.kafka or source.redis the topics are read until the process is asked to stop; start more of them to share the work.
         SIGTERM or SIGINT ends reading, lets requests in flight end (drainTimeout), and exits 0; a second one exits at once.
         """
     static let speed = Flag(
@@ -38,17 +40,18 @@ enum RunCommand: Command {
         let paths =
             arguments.operands.isEmpty
             ? [configuration[Options.source.recording]].compactMap { $0 } : arguments.operands
-        if configuration[Options.redis.url] != nil {
+        if configuration.lease != nil {
             guard arguments.operands.isEmpty else {
                 throw CommandFault(
-                    .usage, "run was given a recording, and source.redis.url is set", remedy: "leave one of them out")
+                    .usage, "run was given a recording, and source.kafka or source.redis is configured",
+                    remedy: "leave one of them out")
             }
             return try run(as: configuration, signals)
         }
         guard !paths.isEmpty else {
             throw CommandFault(
                 .usage, "run needs a source",
-                remedy: "waypulse run --config waypulse.yaml recording.jsonl; or set source.redis.url")
+                remedy: "waypulse run --config waypulse.yaml recording.jsonl; or set source.kafka or source.redis")
         }
         return try run(
             paths, isLive: paths == ["-"] && !arguments.has(speed), configuration, signals)
@@ -73,15 +76,13 @@ enum RunCommand: Command {
         return exitCode(ending, surroundings.log)
     }
 
-    /// Streams, as member of a group, until it is asked to stop.
+    /// Topics, as member of a group, until it is asked to stop.
     private static func run(as configuration: Configuration, _ signals: StopSignals) throws -> ExitCode {
         let surroundings = try RunSurroundings(configuration)
         defer { surroundings.end() }
         var settings = try RunSettings(configuration, pace: .live)
         settings.deadLetters.version = VersionCommand.version
-        guard let group = try GroupRunSettings(configuration) else {
-            preconditionFailure("source.redis.url is set and gives no group")
-        }
+        guard let group = try group(configuration, surroundings, signals, settings) else { return .success }
         OpenFiles.provide(
             partitions: group.member.partitions,
             connections: settings.workers * settings.pools.count * settings.delivery.connectionsPerPool,
@@ -90,11 +91,33 @@ enum RunCommand: Command {
             settings: settings, group: group, registry: surroundings.registry, log: surroundings.log,
             stop: surroundings.stop)
         runner.onReadiness = { surroundings.tell(hindrance: $0) }
-        surroundings.begin(
-            signals, source: group.streams.topics.joined(separator: " ") + " at " + group.place, settings)
+        if configuration.source == .redis {
+            surroundings.begin(
+                signals, source: group.source.topics.joined(separator: " ") + " at " + group.place, settings)
+        }
         let ending = runner.run()
         tell(surroundings.registry.snapshot(), surroundings.log)
         return exitCode(ending, surroundings.log)
+    }
+
+    /// - Returns: nil where the run was stopped before it was known how many partitions there are.
+    private static func group(
+        _ configuration: Configuration, _ surroundings: RunSurroundings, _ signals: StopSignals,
+        _ settings: RunSettings
+    ) throws -> GroupRunSettings? {
+        guard let kafka = try KafkaSourceSettings(configuration) else {
+            return try GroupRunSettings.streams(configuration)
+        }
+        surroundings.begin(
+            signals, source: kafka.feed.topics.joined(separator: " ") + " at " + kafka.place, settings)
+        let partitions = try KafkaPartitionCount.find(
+            kafka, log: surroundings.log.component("kafka"), stop: surroundings.stop
+        ) { surroundings.tell(hindrance: $0) }
+        guard let partitions else {
+            surroundings.log.info("stopped")
+            return nil
+        }
+        return try GroupRunSettings.kafka(configuration, kafka, partitions: partitions)
     }
 
     /// The sum of a run, in the log: what scrapers saw of it may be older.
@@ -134,6 +157,9 @@ enum RunCommand: Command {
                     "see whether Redis answers; nothing is lost: their next owners go on from what was saved, once the leases have ended"
                 ))
             return .drainDeadlineExceeded
+        case .expelled(let reason):
+            log.error("stopped: this process can be no member of its group", .hint(reason))
+            return .expelled
         case .refusedCredentials:
             log.error("the provider refuses the credentials", .hint("check teamId, keyId, keyFile and environment"))
             return .refusedCredentials

@@ -2,6 +2,7 @@ import Configuration
 import Delivery
 import Flow
 import Pipeline
+import RedisClient
 import Streams
 import Telemetry
 
@@ -23,7 +24,9 @@ enum ValidateCommand: Command {
         let configuration = try arguments.configuration()
         _ = try LaneSettings(configuration, planTargets: true, seed: 0)
         _ = try PoolSettings.all(configuration)
-        _ = try GroupRunSettings(configuration)
+        _ = try GroupRunSettings.streams(configuration)
+        _ = try KafkaSourceSettings(configuration)
+        _ = try RedisSettings(configuration, clientName: "waypulse")
         guard !arguments.operands.isEmpty else {
             Console.say(
                 arguments.has(.config)

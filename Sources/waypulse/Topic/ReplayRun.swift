@@ -2,16 +2,16 @@ import Glibc
 import Sockets
 import Streams
 
-/// A replay from its first record to the last answer.
-final class ReplayRun {
-    /// Records that are taken between two turns of the loop.
-    private static let recordsPerTurn = 256
-    /// Between two looks at a pipe that had no line.
-    private static let pipeMilliseconds: Int32 = 5
+/// Records that are taken between two turns of the loop.
+private let recordsPerTurn = 256
+/// Between two looks at a pipe that had no line.
+private let pipeMilliseconds: Int32 = 5
 
+/// A replay from its first record to the last answer.
+final class ReplayRun<Writer: TopicWriter> {
     private let topic: TopicLoop
     private let replayer: Replayer
-    private let writer: RedisStreamWriter
+    private let writer: Writer
     private let begin = ContinuousClock.now
     private var hasRecord = false
     private var isAtEnd = false
@@ -21,14 +21,14 @@ final class ReplayRun {
 
     init(
         _ options: ReplayOptions, open: @escaping () throws(SourceFault) -> MergedRecordings,
-        settings: RedisStreamWriter.Settings, on topic: TopicLoop
+        to writer: Writer, on topic: TopicLoop
     ) throws {
         self.topic = topic
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         replayer = try Replayer(
             options: options, beginMilliseconds: Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000, open: open)
-        writer = RedisStreamWriter(client: topic.client, settings: settings)
+        self.writer = writer
     }
 
     /// Until everything is appended. Stopped from outside it takes no more, and waits for the answers.
@@ -38,7 +38,7 @@ final class ReplayRun {
             if writer.waiting == 0, isAtEnd || topic.isStopped { return }
             topic.turn(atMostMilliseconds: pauseMilliseconds)
             writer.advance()
-            if let fault = writer.fault { throw fault }
+            if let fault = writer.failure { throw fault }
         }
     }
 
@@ -55,7 +55,7 @@ final class ReplayRun {
     private func take() throws {
         isPipeSilent = false
         var taken = 0
-        while writer.hasRoom, taken < Self.recordsPerTurn {
+        while writer.hasRoom, taken < recordsPerTurn {
             let elapsed = elapsedMilliseconds
             if !hasRecord {
                 switch try replayer.advance(elapsedMilliseconds: elapsed, waits: false) {
@@ -82,7 +82,7 @@ final class ReplayRun {
     /// Until there is something to hand over; answers come as events of the loop.
     private var pauseMilliseconds: Int32 {
         guard !isAtEnd, !topic.isStopped, writer.hasRoom else { return .max }
-        if isPipeSilent { return Self.pipeMilliseconds }
+        if isPipeSilent { return pipeMilliseconds }
         guard hasRecord else { return 0 }
         return Int32(clamping: Int64(max(0, replayer.dueMilliseconds - elapsedMilliseconds).rounded(.up)))
     }

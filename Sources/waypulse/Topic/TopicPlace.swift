@@ -1,90 +1,46 @@
 import Configuration
-import Glibc
-import Pipeline
-import RedisClient
 
-/// Which streams of which Redis a command means: its flags say so, else the configuration's `source.redis`.
-struct TopicPlace {
-    static let topic = Flag("--topic", value: "NAME", "The topic: its streams are NAME:{0}, NAME:{1} and so on")
-    static let partitions = Flag("--partitions", value: "N", "How many streams the topic has, 1 to 1024")
+/// Which topic a command means: its flags say so, else the source of the configuration.
+enum TopicPlace {
+    case redis(RedisTopicPlace)
+    case kafka(KafkaTopicPlace)
+
+    static let topic = Flag(
+        "--topic", value: "NAME", "The topic; in Redis its streams are NAME:{0}, NAME:{1} and so on")
+    static let partitions = Flag(
+        "--partitions", value: "N", "How many streams the topic has, 1 to 1024; Kafka says it by itself")
     static let bodyField = Flag(
-        "--body-field", value: "NAME", "The field of an entry that holds the event; the default is event")
+        "--body-field", value: "NAME", "The field of an entry in Redis that holds the event; the default is event")
     static let passwordFile = Flag(
-        "--password-file", value: "FILE", "The file that holds the password; or WAYPULSE_SOURCE_REDIS_PASSWORD_FILE")
+        "--password-file", value: "FILE",
+        "The file that holds the password of Redis; or WAYPULSE_SOURCE_REDIS_PASSWORD_FILE")
     static let flags: [Flag] = [topic, partitions, bodyField, passwordFile, .config, .set]
     static let help = """
-        A flag goes before the configuration's source.redis, whose password, certificates and timeouts count in any case. A password
-        is never part of the URL; a user is: redis://user@host, rediss://host for TLS, redis+sentinel://host,host/master,
-        redis+cluster://host,host.
+        A flag goes before the configuration's source.redis or source.kafka, whose logins, certificates and timeouts count in any case. A
+        password is never part of the URL; a user of Redis is: redis://user@host, rediss://host for TLS,
+        redis+sentinel://host,host/master, redis+cluster://host,host. Brokers are kafka://host,host; TLS and logins are options, such
+        as --set source.kafka.tls=true.
         """
-
-    let configuration: Configuration
-    let topic: String
-    let partitions: Int32
-    let bodyField: String
-    let redis: RedisSettings
 
     /// - Parameters:
     ///   - url: the command's flag for the address.
     ///   - words: the command as one might type it, for who has forgotten a part.
     init(_ arguments: Arguments, url flag: Flag, command: String, words: String) throws {
-        if !arguments.has(.config) { try Self.demand([flag, Self.topic, Self.partitions], arguments, command, words) }
-        var arguments = arguments
-        if let url = arguments.value(flag) {
-            do throws(Refusal) {
-                _ = try RedisURL(parsing: url)
-            } catch {
-                throw CommandFault(.usage, "\(flag.name) \(error.problem)", remedy: error.remedy)
-            }
-            arguments.add("source.redis.url=\(url)", to: .set)
-        }
-        if let name = arguments.value(Self.topic) { arguments.add("source.redis.topics=\(name)", to: .set) }
-        if arguments.has(Self.partitions) {
-            let number = try arguments.integer(Self.partitions, default: 1, in: 1...1024)
-            arguments.add("source.redis.partitions=\(number)", to: .set)
-        }
-        if let name = arguments.value(Self.bodyField) { arguments.add("source.redis.bodyField=\(name)", to: .set) }
-        if let path = arguments.value(Self.passwordFile) {
-            arguments.add("source.redis.passwordFile=\(path)", to: .set)
-        }
-        configuration = try arguments.configuration(warns: !arguments.has(.json))
-        let topics = configuration[Options.redis.topics]
-        guard let redis = try RedisSettings(configuration, clientName: "waypulse-\(command)"),
-            let partitions = configuration[Options.redis.partitions], let topic = topics.first
-        else {
-            throw CommandFault(.usage, "\(command) needs a topic of a Redis", remedy: words)
-        }
-        guard topics.count == 1 else {
-            throw CommandFault(
-                .usage, "the configuration has \(topics.count) topics: \(topics.joined(separator: ", "))",
-                remedy: "--topic \(topic)")
-        }
-        self.redis = redis
-        self.topic = topic
-        self.partitions = Int32(partitions)
-        bodyField = configuration[Options.redis.bodyField]
+        let address = arguments.value(flag)
+        let isKafka =
+            address.map { KafkaURL.isMeant(by: $0) }
+            // What is wrong with the configuration is told below.
+            ?? ((try? arguments.configuration(warns: false).source) == .kafka)
+        self =
+            isKafka
+            ? .kafka(try KafkaTopicPlace(arguments, url: flag, command: command, words: words))
+            : .redis(try RedisTopicPlace(arguments, url: flag, command: command, words: words))
     }
 
-    /// What neither a flag nor a variable says.
-    private static func demand(_ flags: [Flag], _ arguments: Arguments, _ command: String, _ words: String) throws {
-        let variables = [
-            "WAYPULSE_SOURCE_REDIS_URL", "WAYPULSE_SOURCE_REDIS_TOPICS", "WAYPULSE_SOURCE_REDIS_PARTITIONS",
-        ]
-        let isSet = arguments.all(.set).contains { $0.hasPrefix("source.redis.") }
-        let missing = zip(flags, variables).filter { !arguments.has($0) && getenv($1) == nil }.map(\.0.name)
-        guard missing.isEmpty || (isSet && missing.count < flags.count) else {
-            throw CommandFault(.usage, "\(command) needs \(missing.joined(separator: " and "))", remedy: words)
+    var configuration: Configuration {
+        switch self {
+        case .redis(let place): place.configuration
+        case .kafka(let place): place.configuration
         }
-    }
-
-    /// `rides (8 partitions) at localhost:6379`.
-    var description: String {
-        let hosts =
-            switch redis.topology {
-            case .single(let host): "\(host)"
-            case .sentinel(let hosts, let master): "\(master) of \(hosts.map(\.description).joined(separator: ", "))"
-            case .cluster(let hosts): hosts.map(\.description).joined(separator: ", ")
-            }
-        return "\(topic) (\(Figures.counted(Int(partitions), "partition"))) at \(hosts)"
     }
 }

@@ -30,7 +30,7 @@ struct MemberRunnerTests {
                 lane: try LaneSettings(configuration, planTargets: false, seed: 1), pace: .live, pools: [],
                 delivery: DeliveryOptions(configuration))
             runner = try MemberRunner(
-                settings: settings, group: #require(try GroupRunSettings(configuration)), registry: registry,
+                settings: settings, group: #require(try GroupRunSettings.streams(configuration)), registry: registry,
                 log: Log(
                     component: "test", to: LogSink(level: .error, format: .json, registry: registry, output: { _ in })),
                 stop: stop)

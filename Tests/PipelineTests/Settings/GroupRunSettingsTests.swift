@@ -10,8 +10,8 @@ struct GroupRunSettingsTests {
             "source.redis.url=redis://localhost", "source.redis.topics=rides", "source.redis.partitions=4",
             "source.member=one",
         ])
-        let first = try #require(try GroupRunSettings(configuration))
-        let second = try #require(try GroupRunSettings(configuration))
+        let first = try #require(try GroupRunSettings.streams(configuration))
+        let second = try #require(try GroupRunSettings.streams(configuration))
         #expect(first.member.name != second.member.name)
         for settings in [first, second] {
             #expect(settings.member.name.hasPrefix("one-"))

@@ -36,8 +36,8 @@ struct StreamConnectionTests {
             reader.feed.fault?.problem.contains("takes no more connections (ERR max number of clients reached)") == true
         )
         let begin = reader.nowMilliseconds
-        let lag = reader.feed.lag(nowMilliseconds: begin + 60_000)
-        #expect(lag.entries == nil)
+        let lag = reader.feed.lag(nowMilliseconds: begin + 60_000, wallMilliseconds: 0)
+        #expect(lag.records == nil)
         #expect(lag.milliseconds > 59_000)
         bench.client.send(RedisCommand("CONFIG", "SET", "maxclients", "100"), key: nil) { _ in }
         reader.drive { reader.offsets.count == 1 && reader.feed.fault == nil }
@@ -50,12 +50,14 @@ struct StreamConnectionTests {
         let reader = StreamReader(bench)
         reader.drive { reader.offsets.count == 1 }
         reader.lookOften()
-        #expect(reader.feed.lag(nowMilliseconds: 0).milliseconds == 0)
+        #expect(reader.feed.lag(nowMilliseconds: 0, wallMilliseconds: 0).milliseconds == 0)
         bench.server.kill()
         reader.drive { reader.feed.fault != nil }
         let now = reader.nowMilliseconds
-        let lag = reader.feed.lag(nowMilliseconds: now + 30_000)
+        let lag = reader.feed.lag(nowMilliseconds: now + 30_000, wallMilliseconds: 0)
         #expect(lag.milliseconds >= 30_000)
-        #expect(reader.feed.lag(nowMilliseconds: now + 40_000).milliseconds == lag.milliseconds + 10_000)
+        #expect(
+            reader.feed.lag(nowMilliseconds: now + 40_000, wallMilliseconds: 0).milliseconds == lag.milliseconds
+                + 10_000)
     }
 }

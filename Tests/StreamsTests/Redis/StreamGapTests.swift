@@ -19,14 +19,16 @@ struct StreamGapTests {
         let bench = try StreamBench()
         try add(20, bench, leaving: 20)
         let reader = StreamReader(bench)
-        reader.drive { reader.offsets.count == 20 && reader.feed.lag(nowMilliseconds: 0).entries == 0 }
+        reader.drive {
+            reader.offsets.count == 20 && reader.feed.lag(nowMilliseconds: 0, wallMilliseconds: 0).records == 0
+        }
         try add(1_000, bench, leaving: 400)
         reader.drive { reader.offsets.count == 420 }
         reader.lookOften()
         #expect(reader.offsets.count == 420)
         #expect(reader.trimmed == 600)
         #expect(reader.feed.places[0].records == 1_020)
-        #expect(reader.feed.lag(nowMilliseconds: 0).entries == 0)
+        #expect(reader.feed.lag(nowMilliseconds: 0, wallMilliseconds: 0).records == 0)
     }
 
     @Test("misses no gap where it never catches up")

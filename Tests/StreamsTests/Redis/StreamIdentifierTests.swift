@@ -55,6 +55,6 @@ struct StreamIdentifierTests {
         #expect(reader.notices.count { if case .replaced = $0 { true } else { false } } == 1)
         try add(bench, "13-0")
         reader.drive { reader.offsets.count == 3 }
-        #expect(reader.feed.lags[0].entries == 0)
+        #expect(reader.feed.lags[0].records == 0)
     }
 }

@@ -10,7 +10,7 @@ private struct Model {
     var newest: Int64 = 0
     var newestDeleted: Int64 = 0
     var place = StreamPlace(SettledPosition(offset: 0, records: 0))
-    var notices: [StreamNotice] = []
+    var notices: [FeedNotice] = []
     var reads: Int64 = 0
 
     mutating func add(_ count: Int) {
@@ -61,7 +61,7 @@ struct StreamPlaceTests {
         model.trim(to: 400)
         model.read(500)
         model.compare()
-        #expect(model.notices == [.trimmed(source: 0, entries: 600, SettledPosition(offset: 2_040, records: 1_020))])
+        #expect(model.notices == [.trimmed(source: 0, records: 600, SettledPosition(offset: 2_040, records: 1_020))])
         model.compare()
         #expect(model.notices.count == 1)
     }
@@ -77,7 +77,7 @@ struct StreamPlaceTests {
         model.read(100)
         model.trim(to: 350)
         model.compare()
-        #expect(model.notices == [.trimmed(source: 0, entries: 600, SettledPosition(offset: 1_440, records: 720))])
+        #expect(model.notices == [.trimmed(source: 0, records: 600, SettledPosition(offset: 1_440, records: 720))])
         // All that was read is gone, and some more.
         model.trim(to: 200)
         model.compare()
@@ -111,7 +111,7 @@ struct StreamPlaceTests {
         #expect(model.notices.isEmpty)
         model.read(100)
         model.compare()
-        #expect(model.notices == [.recounted(source: 0, entries: 10, SettledPosition(offset: 200, records: 100))])
+        #expect(model.notices == [.recounted(source: 0, records: 10, SettledPosition(offset: 200, records: 100))])
         // Of what was read, it is nothing at all; and trimming counts again.
         model.delete(198)
         model.add(10)

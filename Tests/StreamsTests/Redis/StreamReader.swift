@@ -8,7 +8,7 @@ import Testing
 final class StreamReader {
     let bench: StreamBench
     let feed: StreamFeed
-    private(set) var notices: [StreamNotice] = []
+    private(set) var notices: [FeedNotice] = []
     private(set) var offsets: [Int64] = []
     private(set) var steps = 0
     var nowMilliseconds: Int64 { Int64(steps) * StreamFeed.lookMilliseconds / 4 }

@@ -1,10 +1,10 @@
 extension Script {
-    /// KEYS: 1 lease, 2 epoch, 3 cursor, 4 due, 5… the streams of the partition, one a topic.
+    /// KEYS: 1 lease, 2 epoch, 3 cursor, 4 due, 5… the streams of the partition, one a topic, where topics are streams.
     /// ARGV: 1 epoch, 2 member, 3 serial that was acknowledged, 4 serial of the batch, 5 group, 6 what stands before an activity's id in its
     /// key, then how many 7 are kept, 8 are kept for a time, 9 have a time to come, 10 have none, 11 follow, 12 follow no more, 13 positions;
     /// 14… those:
     /// key, checkpoint · key, checkpoint, milliseconds · time, id · id · set, id, 1 for one that is kept for a time else 0 · set, id ·
-    /// topic, position, which stream, its entry, records.
+    /// topic, position, which stream or 0 for none, its entry, records.
     ///
     /// Returns 0 for lost, −1 for a store that is behind, 1 for saved, or why the consumer group could not be moved though all was saved.
     ///
@@ -57,10 +57,12 @@ extension Script {
         local answer = 1
         for i = positions, #ARGV, 5 do
           redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])
-          local stream, entry, records = KEYS[4 + ARGV[i + 2]], ARGV[i + 3], ARGV[i + 4]
-          local moved = redis.pcall('XGROUP', 'SETID', stream, ARGV[5], entry, 'ENTRIESREAD', records)
-          if moved.err and not string.find(moved.err, 'NOGROUP') then moved = redis.pcall('XGROUP', 'SETID', stream, ARGV[5], entry) end
-          if moved.err then answer = stream .. ': ' .. moved.err end
+          if ARGV[i + 2] ~= '0' then
+            local stream, entry, records = KEYS[4 + ARGV[i + 2]], ARGV[i + 3], ARGV[i + 4]
+            local moved = redis.pcall('XGROUP', 'SETID', stream, ARGV[5], entry, 'ENTRIESREAD', records)
+            if moved.err and not string.find(moved.err, 'NOGROUP') then moved = redis.pcall('XGROUP', 'SETID', stream, ARGV[5], entry) end
+            if moved.err then answer = stream .. ': ' .. moved.err end
+          end
         end
         return answer
         """)

@@ -4,7 +4,7 @@ import Streams
 /// Where dead letters lie that a command is about: files that it names, or streams.
 enum DlqPlace {
     case files([String])
-    case streams(TopicPlace, topic: String, topicPrefix: String)
+    case streams(RedisTopicPlace, topic: String, topicPrefix: String)
 
     static let from = Flag("--from", value: "URL", "Where the Redis is, for example redis://localhost:6379")
     static let updates = Flag(
@@ -42,7 +42,7 @@ enum DlqPlace {
         } else if !wantsStreams {
             throw CommandFault(.usage, "\(command) needs to know where dead letters are", remedy: "\(words)")
         }
-        let place = try TopicPlace(arguments, url: Self.from, command: command, words: words)
+        let place = try RedisTopicPlace(arguments, url: Self.from, command: command, words: words)
         let group = place.configuration[Options.redis.group]
         self = .streams(
             place, topic: arguments.has(Self.updates) ? RedisDeadLetterWriter.updates(of: group) : place.topic,

@@ -128,10 +128,10 @@ private struct Redrive {
     }
 
     mutating func streams(
-        _ place: TopicPlace, _ topic: String, _ prefix: String, _ rate: Double?, _ signals: StopSignals
+        _ place: RedisTopicPlace, _ topic: String, _ prefix: String, _ rate: Double?, _ signals: StopSignals
     ) throws {
-        let loop = try TopicLoop(place, signals: signals)
-        let letters = RedisDeadLetters(client: loop.client, topic: topic, topicPrefix: prefix)
+        let loop = try TopicLoop(signals: signals)
+        let letters = RedisDeadLetters(client: try loop.redis(place.redis), topic: topic, topicPrefix: prefix)
         let begin = EventLoop.currentMilliseconds()
         var walk = walk
         try walk.streams(letters, partitions: place.partitions, on: loop) { partition, page in

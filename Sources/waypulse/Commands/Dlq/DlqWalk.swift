@@ -59,8 +59,8 @@ struct DlqWalk {
         switch place {
         case .files(let paths): try files(paths, body)
         case .streams(let place, let topic, let prefix):
-            let loop = try TopicLoop(place, signals: signals)
-            let letters = RedisDeadLetters(client: loop.client, topic: topic, topicPrefix: prefix)
+            let loop = try TopicLoop(signals: signals)
+            let letters = RedisDeadLetters(client: try loop.redis(place.redis), topic: topic, topicPrefix: prefix)
             try streams(letters, partitions: place.partitions, on: loop) { partition, page in
                 for stored in page {
                     guard try body(Self.name(partition, stored.identifier), stored.letter) else { return false }
@@ -75,20 +75,5 @@ struct DlqWalk {
         Console.say(
             "warning: \(Figures.counted(strangers, "line or entry", "lines or entries")) there that \(strangers == 1 ? "is" : "are") no dead letter, left out"
         )
-    }
-}
-
-extension TopicLoop {
-    /// Waits for one answer.
-    ///
-    /// - Throws: what the answer says, or that it was stopped.
-    func answer<Value>(_ ask: (@escaping (Result<Value, RedisFault>) -> Void) -> Void) throws -> Value {
-        var answer: Result<Value, RedisFault>?
-        ask { answer = $0 }
-        while answer == nil {
-            guard !isStopped else { throw CommandFault(.failure, "stopped") }
-            turn()
-        }
-        return try answer!.get()
     }
 }
