@@ -56,7 +56,7 @@ let package = Package(
                 "Streams", "Storage", "RedisClient", "KafkaClient", "Delivery", "HTTP2", "Sockets", "Flow",
                 "LiveActivities", "Pacing",
                 "Telemetry", "Configuration", "Instruments", "CLinux",
-            ], tests: ["PushSimulator", "RedisFixture"])
+            ], tests: ["PushSimulator", "RedisFixture", "KafkaFixture", "CRdkafka"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
         + module(
             "PushSimulator",

@@ -32,6 +32,12 @@ public enum Promise: String, CaseIterable, Sendable {
     case oneOwnerWrites
     /// What is settled stays settled, and is counted right.
     case positionsRise
+    /// What is committed to a group never passes what the store has acknowledged.
+    case groupFollowsStore
+    /// What a group wants back is let go of in time, whatever the store does.
+    case letsGo
+    /// Soon after all faults are over each partition has one reader, and keeps it.
+    case everyPartitionIsRead
     /// The store keeps what lives and, for a time, what has ended; a member keeps no more in memory than it may.
     case storeIsBounded
     case memoryIsBounded
@@ -60,6 +66,9 @@ public enum Promise: String, CaseIterable, Sendable {
         case .oneOwnerSends: "an owner that was replaced sends nothing"
         case .oneOwnerWrites: "an owner that was replaced writes nothing"
         case .positionsRise: "what is settled stays settled"
+        case .groupFollowsStore: "the group is told of nothing that the store does not have"
+        case .letsGo: "what the group wants back is let go of in time"
+        case .everyPartitionIsRead: "each partition has one reader once the faults are over"
         case .storeIsBounded: "the store keeps what lives, and what has ended for a time"
         case .memoryIsBounded: "a member keeps no more activities in memory than it may"
         }

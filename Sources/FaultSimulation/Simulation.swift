@@ -18,6 +18,7 @@ public enum Simulation {
     public static var defects: [String] {
         #if PLANTED_DEFECTS
             PlantedDefect.allCases.map(\.rawValue) + SharedStore.Defect.allCases.map(\.rawValue)
+                + [GroupCoordinator.defect]
         #else
             []
         #endif

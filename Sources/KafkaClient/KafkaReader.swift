@@ -74,6 +74,13 @@ public final class KafkaReader: KafkaConnection {
         reader.close()
     }
 
+    /// What the group of `KafkaReading.group` has committed: the next offset to read; nil where it has nothing. Nothing is joined for it.
+    public func committed(
+        of partitions: [KafkaTopicPartition], _ completion: @escaping (Result<[Int64?], KafkaFault>) -> Void
+    ) {
+        committedOffsets(of: partitions, completion)
+    }
+
     // MARK: The end
 
     /// Ends all connections. Told when nothing is left: batches that are lent hold it up.

@@ -29,5 +29,9 @@
         case boundNotPersisted = "bound-not-persisted"
         /// A start leaves without a word to the store.
         case intentNotWritten = "intent-not-written"
+        /// A partition that the group wants back is kept.
+        case revocationUnheeded = "revocation-unheeded"
+        /// A partition that another member held is not asked for again.
+        case heldIsGivenUp = "held-is-given-up"
     }
 #endif

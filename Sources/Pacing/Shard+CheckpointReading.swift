@@ -180,7 +180,9 @@ extension Shard {
             beginWaiting(index, judgement(index, moment))
             record.waitingThresholdMeters = min(record.waitingThresholdMeters, threshold)
         } else if !hasBecomeDue(index, moment) {
-            // As it was left: what a provider refused, say, waits for the next event.
+            // As it was left: what a provider refused, say, waits for the next event. That one may give no reason, and whoever is next would
+            // take what was refused for the newest there is.
+            if !judgement(index, moment).reasons.isEmpty { saveNextEvent(index) }
             advanceGates(index, moment)
             return
         }

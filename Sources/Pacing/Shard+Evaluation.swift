@@ -15,7 +15,8 @@ extension Shard {
         let judgement = judgement(index, moment)
         let record = judgement.record
         if state.pointee.flags.contains(.waiting) { lowerThreshold(judgement, newest) }
-        let reasons = judgement.reasons
+        var reasons = judgement.reasons
+        if judgement.isUnchanged(reasons), tellsAgain(index, record) { reasons = judgement.reasons }
         if judgement.isUnchanged(reasons) {
             join(index, earlier)
             join(index, newest)
@@ -99,6 +100,25 @@ extension Shard {
             judgement.state.pointee.latest.exists ? judgement.thresholdMeters : .infinity
     }
 
+    /// The reasons of what waits, before it is judged away.
+    func lastingReasons(_ index: UInt32, _ judgement: Judgement) -> Reasons {
+        let reasons = judgement.reasons
+        let isOver = reasons.isEmpty || judgement.isUnchanged(reasons)
+        return isOver && tellsAgain(index, judgement.record) ? judgement.reasons : reasons
+    }
+
+    /// What waits has lost its reasons. But the owner before may have told it, and have ended before it could save that: then the phone shows
+    /// what holds no more, and is told what does.
+    ///
+    /// - Returns: whether it is.
+    private func tellsAgain(_ index: UInt32, _ record: ActivityRecord) -> Bool {
+        guard takeOver.mayLackNewest, state(index).pointee.flags.contains(.waiting), record.hasShown,
+            isAsTakenOver(index)
+        else { return false }
+        record.isRetargeting = true
+        return true
+    }
+
     /// The waiting update ends without a send: it had lost its reasons, or the phone would see no change.
     func endWaiting(_ index: UInt32, _ decision: Decision, _ moment: Instant) {
         let record = record(index)
@@ -163,7 +183,7 @@ extension Shard {
     /// Judges an update whose gates have opened. False where it is no longer to be queued: it ended, or waits for the routine gates.
     private func keepsReasons(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) -> Bool {
         let judgement = judgement(index, moment)
-        let reasons = judgement.reasons
+        let reasons = lastingReasons(index, judgement)
         if reasons.isEmpty || judgement.isUnchanged(reasons) {
             endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
             return false

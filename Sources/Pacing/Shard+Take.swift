@@ -26,7 +26,7 @@ extension Shard {
             return nil
         }
         let judgement = judgement(index, moment)
-        let reasons = judgement.reasons
+        let reasons = lastingReasons(index, judgement)
         if reasons.isEmpty || judgement.isUnchanged(reasons) {
             endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
             return nil

@@ -20,7 +20,7 @@ struct StoredRecord {
         static let isStarting = Flags(rawValue: 1 << 8)
         /// The end is still to be sent.
         static let isEnding = Flags(rawValue: 1 << 9)
-        /// The target was replaced after something had been shown.
+        /// Something had been shown, and is to be told again: the target was replaced, or an owner before may have told something since.
         static let isRetargeting = Flags(rawValue: 1 << 10)
         /// The target of now counts among those that were known.
         static let knowsTarget = Flags(rawValue: 1 << 11)

@@ -74,7 +74,7 @@ extension Shard {
     }
 
     /// Whether this owner has neither begun the activity nor told anything of it.
-    private func isAsTakenOver(_ index: UInt32) -> Bool {
+    func isAsTakenOver(_ index: UInt32) -> Bool {
         state(index).pointee.startOrder <= takeOver.lastStartOrder
             && record(index).lastSentAtMilliseconds ?? .min < takeOver.beganAtMilliseconds
     }

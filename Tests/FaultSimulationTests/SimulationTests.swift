@@ -88,10 +88,13 @@ struct PlantedDefectCase: Sendable, CustomStringConvertible {
         PlantedDefectCase(name: "bucket-lost", promises: [.cadenceHolds]),
         PlantedDefectCase(name: "dispatch-not-fenced", promises: [.oneOwnerSends]),
         PlantedDefectCase(name: "commit-ahead-of-settle", promises: [.newestLeaves, .nothingAfterEnd]),
-        PlantedDefectCase(name: "cursor-before-checkpoint", promises: [.newestLeaves]),
+        PlantedDefectCase(name: "cursor-before-checkpoint", promises: [.newestLeaves, .newestStateIsTold]),
         PlantedDefectCase(name: "bound-not-persisted", promises: [.sequenceRises]),
         PlantedDefectCase(name: "intent-not-written", promises: [.oneCard]),
         PlantedDefectCase(name: "store-unfenced", promises: [.oneOwnerWrites]),
         PlantedDefectCase(name: "commit-unfenced", promises: [.oneOwnerWrites]),
+        PlantedDefectCase(name: "group-commit-ahead-of-store", promises: [.groupFollowsStore]),
+        PlantedDefectCase(name: "revocation-unheeded", promises: [.letsGo, .everyPartitionIsRead]),
+        PlantedDefectCase(name: "held-is-given-up", promises: [.everyPartitionIsRead]),
     ]
 }

@@ -12,6 +12,8 @@ public enum Effect: Int, CaseIterable, Sendable {
     /// With positions: what is settled is committed.
     case commitMade, commitDone, commitHeard
     case releaseMade, releaseDone, releaseHeard
+    /// Where a coordinator spreads partitions: they are given, wanted back, lost; let go of; and what is settled is told.
+    case assigned, revoked, lost, letGo, positionsTold
 
     public var name: String {
         switch self {
@@ -39,6 +41,11 @@ public enum Effect: Int, CaseIterable, Sendable {
         case .releaseMade: "release>"
         case .releaseDone: "release="
         case .releaseHeard: "release<"
+        case .assigned: "assign"
+        case .revoked: "revoke"
+        case .lost: "lose"
+        case .letGo: "let go"
+        case .positionsTold: "offsets"
         }
     }
 }

@@ -6,6 +6,10 @@ struct GroupScenario {
     enum Upheaval: CaseIterable {
         case crash, pause, stop, join, crashAll
         case connectionLost, outage, refusal, slowness, failOver
+        /// The coordinator cannot be reached, by one member or by all, though the store may be.
+        case cutOff, coordinatorOutage
+
+        static let ofCoordinator: [Upheaval] = [.cutOff, .coordinatorOutage]
     }
 
     let partitions: Int
@@ -33,6 +37,14 @@ struct GroupScenario {
     let poisonPercent: Int
     /// Fails over to a store that lacks the newest writes: what rests on them alone is not promised then.
     let losesWrites: Bool
+    /// Whether a coordinator spreads partitions over the members; in each round all of them, or what moves.
+    let isAssigned: Bool
+    let isEager: Bool
+    let sessionMilliseconds: Int64
+    /// So long the group waits for what it wants back.
+    let releaseMilliseconds: Int64
+    let commitMilliseconds: Int64
+    let coordinatorMilliseconds: ClosedRange<Int64>
 
     init(_ scenario: Scenario, _ random: inout SplitMix) {
         partitions = scenario.partitions
@@ -51,7 +63,17 @@ struct GroupScenario {
         maxActivities = random.pick([1, 2, 1_000])
         wallErrorMilliseconds = scenario.longestStepMilliseconds > 0 ? 1_000 : 0
         losesWrites = random.chance(percent: 6)
-        var kinds = Upheaval.allCases.filter { $0 != .failOver && random.chance(percent: 45) }
+        isAssigned = random.chance(percent: 50)
+        isEager = random.chance(percent: 40)
+        // Shorter and longer than a lease.
+        sessionMilliseconds = random.pick([6_000, 10_000, 25_000])
+        releaseMilliseconds = random.pick([4_000, 20_000, 60_000])
+        commitMilliseconds = random.pick([1_000, 5_000])
+        coordinatorMilliseconds = random.pick([1...20, 20...400, 100...3_000])
+        let isAssigned = self.isAssigned
+        var kinds = Upheaval.allCases.filter {
+            $0 != .failOver && random.chance(percent: 45) && (isAssigned || !Upheaval.ofCoordinator.contains($0))
+        }
         // Most of what can go wrong needs somebody who ends without a word, or who comes back when he is not expected.
         if random.chance(percent: 60) { kinds += [.crash, .pause] }
         if losesWrites { kinds.append(.failOver) }

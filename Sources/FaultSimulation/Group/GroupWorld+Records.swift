@@ -46,6 +46,7 @@ extension GroupWorld {
                 continue
             }
             if node.readings[partition] == nil {
+                guard beginAtCommitted(node, partition) else { continue }
                 node.turns[partition] += 1
                 node.batches[partition] = []
                 node.readings[partition] = (0..<group.sources).map { source in

@@ -23,6 +23,8 @@ extension GroupWorld {
             firstLink: firstLink, baseMilliseconds: random.between(1, 1 << 40),
             clocks: Clocks(speed: nil, realMilliseconds: realMilliseconds, wallErrorMilliseconds: error),
             partitions: group.partitions)
+        node.group.contactAtMilliseconds = realMilliseconds
+        node.group.noticesSilence = group.isAssigned && random.chance(percent: 50)
         nodes.append(node)
         note(nil, [20, Int64(node.index)], "\(name) begins")
         touch(node)
@@ -39,6 +41,7 @@ extension GroupWorld {
     private func memberSettings(_ name: String) -> MemberSettings {
         var settings = MemberSettings(name: name, partitions: group.partitions)
         settings.sources = group.sources
+        settings.isAssigned = group.isAssigned
         settings.leaseMilliseconds = group.leaseMilliseconds
         settings.beatMilliseconds = group.beatMilliseconds
         settings.drainTimeoutMilliseconds = group.drainTimeoutMilliseconds
@@ -72,6 +75,7 @@ extension GroupWorld {
     /// It has done all that a clean end asks for.
     mutating func leave(_ node: Node) {
         note(nil, [22, Int64(node.index)], "\(node.name) has left")
+        if group.isAssigned { leaveGroup(node) }
         node.state = .gone
         if !faultsAreOver, random.chance(percent: 60) { planBegin() }
         planBeginIfAlone()
@@ -94,6 +98,7 @@ extension GroupWorld {
         guard case .paused = node.state else { return }
         note(nil, [23, Int64(node.index)], "\(node.name) goes on")
         node.state = .running
+        node.resumedAtMilliseconds = realMilliseconds
         touch(node)
     }
 
@@ -143,13 +148,18 @@ extension GroupWorld {
             note(nil, [27], "the store is slow")
             return
         case .failOver: return try failOver()
+        case .coordinatorOutage:
+            let length: Int64 = random.pick([500, 5_000, 30_000])
+            coordinatorDownUntilMilliseconds = now + length
+            note(nil, [56, length], "the coordinator is out of reach")
+            return
         case .join:
             if nodes.count(where: { $0.state != .gone }) < group.mostMembers { begin() }
             return
         case .crashAll:
             for node in nodes where node.state != .gone { try kill(node) }
             return
-        case .crash, .pause, .stop, .connectionLost: break
+        case .crash, .pause, .stop, .connectionLost, .cutOff: break
         }
         let running = nodes.filter(\.isRunning)
         guard !running.isEmpty else { return }
@@ -169,6 +179,10 @@ extension GroupWorld {
             node.member.stop(at: node.read(atMilliseconds: now))
             touch(node)
         case .connectionLost: try loseStore(node)
+        case .cutOff:
+            let length: Int64 = random.pick([2_000, 8_000, 20_000, 60_000])
+            node.group.cutOffUntilMilliseconds = now + length
+            note(nil, [57, Int64(node.index), length], "\(node.name) is cut off from the coordinator")
         default: node.doom = drawDoom()
         }
     }
@@ -220,7 +234,9 @@ extension GroupWorld {
     mutating func endFaults() throws(Broken) {
         endProviderFaults()
         storeWeather = StoreWeather()
+        coordinatorDownUntilMilliseconds = min(coordinatorDownUntilMilliseconds, realMilliseconds)
         for node in nodes {
+            node.group.cutOffUntilMilliseconds = min(node.group.cutOffUntilMilliseconds, realMilliseconds)
             node.doom = nil
             node.freezesOnHandMilliseconds = nil
             node.freezesOnSaveMilliseconds = nil

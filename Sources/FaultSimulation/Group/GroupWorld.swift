@@ -16,6 +16,10 @@ struct GroupWorld: JudgedWorld {
         case upheaval(GroupScenario.Upheaval)
         case begin
         case resume(node: Int)
+        /// Members and the coordinator of their group look at each other; what one of them says arrives.
+        case coordinate
+        case told(node: Int)
+        case letter(node: Int, membership: UInt64, Letter)
         case judge
     }
 
@@ -25,6 +29,8 @@ struct GroupWorld: JudgedWorld {
     static let quietMilliseconds: Int64 = 90_000
     /// A bucket that urgent updates have emptied all the way.
     static let farthestGateMilliseconds: Int64 = 360_000
+    /// With all faults over, each partition has its owner by then, and keeps it.
+    static let unreadMilliseconds: Int64 = 180_000
     static let mostSteps = 60_000
 
     let scenario: Scenario
@@ -48,6 +54,11 @@ struct GroupWorld: JudgedWorld {
     var log: SharedLog
     var store: SharedStore
     var storeWeather = StoreWeather()
+    var coordinator: GroupCoordinator
+    var coordinatorDownUntilMilliseconds = Int64.min
+    var wasCoordinatorUp = true
+    /// Partitions of which an owner began where the group left off, for the store had lost what it knew: what was before is nobody's.
+    var skipped: Set<Int> = []
     var nodes: [Node] = []
     var referee: Referee
     /// What there is of a request besides, by its identifier in this world.
@@ -63,7 +74,7 @@ struct GroupWorld: JudgedWorld {
     var storeHistory: [(before: SharedStore, atMilliseconds: Int64)] = []
     var quietSince: Int64?
     var isJudged = false
-    private var endMilliseconds: Int64 = 0
+    private(set) var endMilliseconds: Int64 = 0
     private var steps = 0
     var body = ByteBuffer(capacity: 4_096)
 
@@ -84,6 +95,9 @@ struct GroupWorld: JudgedWorld {
         store = SharedStore(
             partitions: group.partitions, sources: group.sources, leaseMilliseconds: group.leaseMilliseconds)
         store.plant(defect)
+        coordinator = GroupCoordinator(
+            partitions: group.partitions, sources: group.sources, isEager: group.isEager,
+            sessionMilliseconds: group.sessionMilliseconds, releaseMilliseconds: group.releaseMilliseconds)
         referee = Referee(scenario: scenario, group: group)
         self.random = random
         for activity in 0..<scenario.activities {
@@ -103,6 +117,7 @@ struct GroupWorld: JudgedWorld {
             agenda.plan(.script(index), atMilliseconds: line.atMilliseconds)
         }
         for _ in 0..<group.members { begin() }
+        if group.isAssigned { agenda.plan(.group(.coordinate), atMilliseconds: 1) }
         endMilliseconds = scenario.recordingMilliseconds
         planWeather(until: endMilliseconds)
         for _ in 0..<group.upheavalCount {
@@ -177,6 +192,9 @@ struct GroupWorld: JudgedWorld {
         case .upheaval(let upheaval): try strike(upheaval)
         case .begin: if nodes.count(where: { $0.state != .gone }) < group.mostMembers { begin() }
         case .resume(let node): resume(nodes[node])
+        case .coordinate: try coordinate()
+        case .told(let node): try hear(nodes[node])
+        case .letter(let node, let membership, let letter): try arrive(letter, nodes[node], membership)
         case .judge: try judge()
         }
     }
@@ -193,7 +211,6 @@ struct GroupWorld: JudgedWorld {
         node.wakeMilliseconds = nil
         let moment = node.read(atMilliseconds: realMilliseconds)
         node.lane.fire(at: moment)
-        node.member.advance(to: moment)
         var goesOn = true
         var rounds = 0
         while goesOn, node.isRunning {
@@ -201,13 +218,14 @@ struct GroupWorld: JudgedWorld {
             if rounds > 1_000 {
                 throw Broken(.settles, "\(node.name) has something to do again and again, at one instant")
             }
+            node.member.advance(to: moment)
+            if group.isAssigned { noteSettled(node) }
             goesOn = try send(from: node, moment)
             while node.isRunning, let (identifier, request) = node.member.nextRequest() {
                 goesOn = true
                 try ask(node, identifier, request)
             }
             if node.isRunning, try applyPrepared(node, moment) { goesOn = true }
-            if node.isRunning { node.member.advance(to: moment) }
         }
         guard node.isRunning else { return }
         if let unpushable = node.lane.takeUnpushable().first {
@@ -215,6 +233,11 @@ struct GroupWorld: JudgedWorld {
         }
         try referee.check(node.lane, group)
         fetch(node)
+        if group.isAssigned {
+            noteSettled(node)
+            letGoIfFree(node)
+            guard node.isRunning else { return }
+        }
         if node.isStopping, node.member.isStopped {
             leave(node)
             return

@@ -74,6 +74,8 @@ final class Node {
     /// A connection keeps the order of what is sent, and of what is answered.
     var newestDoneMilliseconds: Int64 = 0
     var newestHeardMilliseconds: Int64 = 0
+    var resumedAtMilliseconds = Int64.min
+    var group = GroupMembership()
 
     init(
         index: Int, lane: Lane, member: Member, name: String, firstLink: Int, baseMilliseconds: Int64, clocks: Clocks,

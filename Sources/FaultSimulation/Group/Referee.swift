@@ -48,6 +48,8 @@ struct Referee {
     /// Pushes that told a phone nothing new, and how many may be owed to owners that ended.
     private var repeats: [Int]
     private var repeatsAllowed: [Int]
+    /// By activity, owners since the one that told it last: each may tell again what it cannot know to be the newest that was told.
+    private var doubts: [Int]
     private var epochs: [Epoch]
     private var positions: [[SettledPosition?]]
     private var ownerBefore: (isKnown: Bool, hasReleased: Bool) = (false, false)
@@ -64,6 +66,7 @@ struct Referee {
         starts = Array(repeating: .none, count: activities)
         repeats = Array(repeating: 0, count: activities)
         repeatsAllowed = Array(repeating: 0, count: activities)
+        doubts = Array(repeating: 0, count: activities)
         epochs = Array(repeating: 0, count: group.partitions)
         positions = Array(repeating: Array(repeating: nil, count: group.sources), count: group.partitions)
         knowsOrder = !group.splitsKinds
@@ -131,6 +134,10 @@ struct Referee {
             last.token == update.target.deviceToken,
             update.alert == nil || update.alert == last.alert, last.contentState.isSame(as: payload.contentState)
         else { return }
+        if update.reasons.contains(.retarget), doubts[activity] > 0 {
+            doubts[activity] = 0
+            return
+        }
         repeats[activity] += 1
         if repeats[activity] > repeatsAllowed[activity] {
             throw Broken(
@@ -201,6 +208,7 @@ struct Referee {
             epochs[Int(partition)] = claim.epoch
             guard ownerBefore.isKnown else { return }
             for activity in rides.indices where rides[activity].partition == partition {
+                doubts[activity] += 1
                 if case .due(isWritten: true) = starts[activity] { starts[activity] = .excused }
                 guard let push = newest[activity], !push.isSaved else { continue }
                 newest[activity]?.isSaved = true
@@ -253,6 +261,21 @@ struct Referee {
     private func checkPositions(_ store: SharedStore) throws(Broken) {
         for partition in positions.indices where store.partitions[partition].positions != positions[partition] {
             throw Broken(.oneOwnerWrites, "the positions of partition \(partition) were moved by no owner")
+        }
+    }
+
+    /// The group is told what the store has, and no less than before.
+    func committed(
+        _ position: GroupWorld.GroupPosition, before: [[Int64?]], _ store: SharedStore
+    ) throws(Broken) {
+        guard !hasLostWrites else { return }
+        let stream = "\(position.partition)/\(position.source)"
+        let kept = store.partitions[position.partition].positions[position.source]?.offset
+        if kept.map({ position.next > $0 + 1 }) ?? true {
+            throw Broken(.groupFollowsStore, "stream \(stream) is committed further than the store keeps")
+        }
+        if let former = before[position.partition][position.source], position.next < former {
+            throw Broken(.positionsRise, "stream \(stream) was committed further than it is now")
         }
     }
 

@@ -16,18 +16,25 @@ extension Member {
     public func revoke(_ number: Int32, at moment: Moment) {
         let partition = partitions[Int(number)]
         partition.isAssigned = false
+        #if PLANTED_DEFECTS
+            if lane.settings.shard.plantedDefect == .revocationUnheeded { return }
+        #endif
         if partition.phase == .owned { drain(partition, moment) }
     }
 
-    /// Another member may be its owner already: nothing is written, but the lease is given back.
+    /// Another member may be its owner to be already: nothing leaves from now on, and nothing is waited for.
+    ///
+    /// What is known is still written, for by its lease it is this member's, and the store refuses it where that has ended. A lease that
+    /// is given back with less lets the next owner begin at once, without the stamps, numbers and intervals of the last pushes.
     public func lose(_ number: Int32, at moment: Moment) {
         let partition = partitions[Int(number)]
         partition.isAssigned = false
-        guard partition.isOwned else { return }
-        counts.partitionsLost += 1
-        lane.drop(number)
-        partition.acknowledgedSerial = 0
-        release(partition, moment)
+        switch partition.phase {
+        case .owned, .draining:
+            counts.partitionsLost += 1
+            seal(partition, moment)
+        case .free, .claiming, .saving, .releasing: break
+        }
     }
 
     /// Whether nothing of the partition is left here, so that it may be another member's.
@@ -49,5 +56,8 @@ extension Member {
         partition.phase = .free
         partition.retryAtMilliseconds =
             moment.realMilliseconds + (isHeld ? Member.claimAgainMilliseconds : settings.retryMilliseconds)
+        #if PLANTED_DEFECTS
+            if isHeld, lane.settings.shard.plantedDefect == .heldIsGivenUp { partition.retryAtMilliseconds = .max }
+        #endif
     }
 }

@@ -108,9 +108,7 @@ public final class Member {
         case .draining(let until):
             if now >= until || !lane.isUnderWay(partition.number, at: moment) {
                 if now >= until { counts.drainsCutShort += 1 }
-                lane.fence(partition.number)
-                shard(of: partition).saveAll()
-                partition.phase = .saving(untilMilliseconds: now + settings.leaseMilliseconds)
+                seal(partition, moment)
                 saveLast(partition, moment)
             } else {
                 saveIfDue(partition, moment)
@@ -317,6 +315,13 @@ public final class Member {
     func drain(_ partition: OwnedPartition, _ moment: Moment) {
         lane.drain(partition.number)
         partition.phase = .draining(untilMilliseconds: moment.realMilliseconds + settings.drainTimeoutMilliseconds)
+    }
+
+    /// Nothing of it leaves any more, whatever is under way, and all that is known of it is to be written.
+    func seal(_ partition: OwnedPartition, _ moment: Moment) {
+        lane.fence(partition.number)
+        shard(of: partition).saveAll()
+        partition.phase = .saving(untilMilliseconds: moment.realMilliseconds + settings.leaseMilliseconds)
     }
 
     /// Somebody else has the partition, or may have: nothing is written.

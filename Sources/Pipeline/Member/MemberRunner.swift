@@ -135,6 +135,8 @@ public final class MemberRunner {
         // Nothing is claimed before it is known that this member fits its group.
         guard group.hasJoined else { return }
         let moment = engine.clock.moment
+        // What answers have brought: the source lets go of what was handed over, with its last positions.
+        tellNotices()
         source.advance(member, at: moment)
         member.advance(to: moment)
         // Before a release is on its way: its next owner may send as soon as it has arrived.
@@ -147,6 +149,11 @@ public final class MemberRunner {
                 hasStirred = true
             }
         }
+        tellNotices()
+        readOn(moment)
+    }
+
+    private func tellNotices() {
         notes.note(drainsCutShort: member.counts.drainsCutShort)
         for notice in member.notices {
             notes.note(notice, store.fault)
@@ -157,7 +164,6 @@ public final class MemberRunner {
             }
         }
         member.notices.removeAll(keepingCapacity: true)
-        readOn(moment)
     }
 
     private func renewPermits() {

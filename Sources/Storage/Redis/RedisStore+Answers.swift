@@ -118,7 +118,7 @@ extension RedisStore {
 
 extension SettledPosition {
     /// From `positionForm`.
-    fileprivate init?(_ text: UnsafeRawBufferPointer, _ source: GroupSettings.Source) {
+    init?(_ text: UnsafeRawBufferPointer, _ source: GroupSettings.Source) {
         guard let space = text.firstIndex(of: UInt8(ascii: " ")),
             let records = Int64(String(decoding: text[(space + 1)...], as: UTF8.self))
         else { return nil }

@@ -28,7 +28,7 @@ public final class StatusBoard {
     private var keys: [PartitionKeys?]
     private var command = RedisCommand("HSET")
 
-    private static let keptMilliseconds: Int64 = 60_000
+    static let keptMilliseconds: Int64 = 60_000
 
     public init(client: RedisClient, group: GroupSettings) {
         (self.client, self.group) = (client, group)

@@ -69,7 +69,9 @@ struct MemberAssignmentTests {
         #expect(seat.member.counts.drainsCutShort == 0)
     }
 
-    @Test("What is lost is dropped unsaved, and its lease is given back")
+    @Test(
+        "Of what is lost nothing leaves any more, nothing is waited for, and what is known is saved before its lease is given back"
+    )
     func lost() {
         let bench = GroupBench()
         let seats = ["a", "b"].map { join(bench, $0) }
@@ -80,17 +82,24 @@ struct MemberAssignmentTests {
         bench.status("ride", "near")
         bench.pass(300)
         let saves = seats[0].member.counts.savesAcknowledged
+        bench.status("ride", "here")
+        let pushes = bench.pushes.count
         seats[0].member.lose(0, at: bench.moment)
         bench.pass(300)
         #expect(seats[0].member.isFree(0))
-        #expect(seats[0].member.counts.savesAcknowledged == saves)
+        #expect(seats[0].member.counts.savesAcknowledged > saves)
+        #expect(bench.pushes.count == pushes)
         #expect(seats[0].member.counts.partitionsLost == 1)
         bench.answer = { _ in ProviderAnswer(status: 200) }
         seats[1].member.assign(0)
         bench.pass(300)
         #expect(bench.owned(by: seats[1]) == [0])
         bench.pass(10_000)
-        #expect(bench.statuses(of: "ride").last == "near")
+        #expect(bench.statuses(of: "ride").last == "here")
+        let numbers = bench.pushes.map(\.update.sequence)
+        #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+        let stamps = bench.pushes.map(\.update.timestampSeconds)
+        #expect(stamps == stamps.sorted() && Set(stamps).count == stamps.count)
     }
 
     @Test("A lease that another member still holds is waited for: two never send for one partition")
@@ -140,6 +149,21 @@ struct MemberAssignmentTests {
         #expect(bench.owned(by: seat) == [0])
     }
 
+    @Test(
+        "A lease that ends because the store takes no writes is asked for again, as long as the partition is assigned")
+    func lapses() {
+        let bench = GroupBench()
+        let seat = join(bench, "a")
+        seat.member.assign(0)
+        bench.pass(1_000)
+        bench.store.fault = { _ in .refusesWrites }
+        bench.pass(15_000)
+        #expect(bench.owned(by: seat).isEmpty)
+        bench.store.fault = { _ in nil }
+        bench.pass(2_000)
+        #expect(bench.owned(by: seat) == [0])
+    }
+
     @Test("Who stops hands all over, and takes nothing that is still assigned")
     func stops() {
         let bench = GroupBench(partitions: 2)
@@ -153,7 +177,7 @@ struct MemberAssignmentTests {
         #expect(bench.store.partitions.values.allSatisfy { $0.owner == nil })
     }
 
-    @Test("What is lost is not claimed again from a store that has forgotten it, and nothing of it is written")
+    @Test("What is lost is written to a store that has forgotten it, and given back")
     func lostAndForgotten() {
         let bench = GroupBench()
         let seat = join(bench, "a")
@@ -165,6 +189,8 @@ struct MemberAssignmentTests {
         seat.member.lose(0, at: bench.moment)
         bench.pass(5_000)
         #expect(seat.member.isFree(0))
-        #expect(bench.store.partitions.isEmpty)
+        #expect(bench.owned(by: seat).isEmpty)
+        #expect(bench.store.partitions[0]?.owner == nil)
+        #expect(bench.store.partitions[0]?.checkpoints.count == 1)
     }
 }
