@@ -47,7 +47,7 @@ extension KafkaConnection {
     }
 
     /// What the group of this client has committed: the next offset to read; nil where it has nothing.
-    func committedOffsets(
+    public func committedOffsets(
         of partitions: [KafkaTopicPartition], _ completion: @escaping (Result<[Int64?], KafkaFault>) -> Void
     ) {
         let timeout = settings.lookUpTimeoutMilliseconds
@@ -59,7 +59,27 @@ extension KafkaConnection {
     }
 }
 
+extension KafkaReader {
+    /// Commits offsets, each the next to read, for the group that it reads for (`KafkaReading.group`). It is no member: a group that has
+    /// members refuses it.
+    public func commit(
+        _ offsets: [KafkaTopicPartition: Int64], _ completion: @escaping (Result<Void, KafkaFault>) -> Void
+    ) {
+        ask { client in
+            client.commit(offsets)
+        } completion: { [self] in
+            completion($0.mapError(explained))
+        }
+    }
+}
+
 extension NativeClient {
+    fileprivate func commit(_ offsets: [KafkaTopicPartition: Int64]) -> Result<Void, KafkaFault> {
+        let list = PartitionList(capacity: offsets.count)
+        for (partition, offset) in offsets { list.append(partition, offset: offset) }
+        return list.answer(rd_kafka_commit(pointer, list.pointer, 0), "committing offsets").map { _ in () }
+    }
+
     fileprivate func partitionCount(of topic: String, _ timeout: Int32) -> Result<Int, KafkaFault> {
         let what = "looking up topic \(topic)"
         guard let handle = rd_kafka_topic_new(pointer, topic, nil) else {

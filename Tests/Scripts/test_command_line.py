@@ -1135,6 +1135,102 @@ class KafkaReplays(WithKafka):
         self.assertIn("13 records, none that cannot be used", self.waypulse("validate", "whole.jsonl")[2])
 
 
+class KafkaDeadLetters(WithKafka, WithRedis, WithSimulator):
+    """Of topics: kept beside them, looked at, and published again."""
+
+    ready, log_of, until = Members.ready, Members.log_of, DeadLetters.until
+
+    def dlq(self, command, *words):
+        return self.waypulse("dlq", command, *self.place("from"), *words)
+
+    def listed(self, *words):
+        status, output, errors = self.dlq("list", "--json", *words)
+        self.assertEqual(status, OK, errors)
+        return [json.loads(line) for line in output.splitlines()]
+
+    def begin_member(self):
+        self.simulator()
+        settings = [
+            f"source.kafka.bootstrapServers={self.servers}", "source.kafka.topics=rides", f"storage.redis.url={self.url}",
+            "source.kafka.sessionTimeout=6s", "source.kafka.properties.fetch.wait.max.ms=10",
+        ]  # fmt: skip
+        return self.begin_run(*[word for setting in settings for word in ("--set", setting)])
+
+    def test_a_topic_that_is_missing_is_a_fault_until_it_is_there_and_its_letters_wait(self):
+        self.broker("fault", "topic-error", "dlq.rides", "3")
+        process, operations = self.begin_member()
+        says = self.ready(operations, "the topic of dead letters is not there")
+        self.assertIn("--create --topic dlq.rides --partitions 4, or set deadLetters.file", says)
+        self.write("bad.jsonl", '{"key":"order-1","value":"garbage"}\n')
+        status, _, errors = self.waypulse("replay", "bad.jsonl", *self.place("to"), "--speed", "max")
+        self.assertEqual(status, OK, errors)
+        self.until(lambda: "waypulse_dead_letters_pending 1\n" in self.get(operations + "/metrics")[1], "a letter that waits")
+        self.broker("fault", "topic-error", "dlq.rides", "0")
+        self.ready(operations, "ready\n")
+        self.until(lambda: "waypulse_dead_letters_pending 0\n" in self.get(operations + "/metrics")[1], "no letter that waits")
+        text = KAFKA.replace('"127.0.0.1:1"', ", ".join(f'"{server}"' for server in self.servers.split(",")))
+        self.write("mine.yaml", text)
+        status, output, errors = self.waypulse("dlq", "list", "--config", "mine.yaml")
+        self.assertEqual((status, output.count("not_an_object")), (OK, 1), errors)
+        self.assertIn("1 dead letter in the topic dlq.rides", errors)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK)
+
+    def test_letters_are_kept_listed_shown_and_published_again(self):
+        self.broker("topic", "dlq.rides", "4")
+        records = [{"key": f"order-{number}", "value": "garbage"} for number in range(6)]
+        records.append({"key": "order-1", "value": {"type": "position", "activityId": "order-1", "timestamp": 1}})
+        (Path(self.folder.name) / "bad.jsonl").write_text("\n".join(map(json.dumps, records)))
+        status, _, errors = self.waypulse("replay", "bad.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
+        self.assertEqual(status, OK, errors)
+        process, _ = self.begin_member()
+        self.until(lambda: len(self.listed()) == 7, "seven letters")
+
+        letter = next(letter for letter in self.listed("--reason", "missing_field"))
+        partition = zlib.crc32(b"order-1") % 4
+        self.assertEqual((letter["topic"], letter["partition"]), ("rides", partition))
+        self.assertEqual(base64.b64decode(letter["keyBase64"]), b"order-1")
+        self.assertEqual(letter["attempts"], 1)
+        status, output, _ = self.dlq("show", "--letter", letter["letter"], "--raw")
+        self.assertEqual((status, json.loads(output)), (OK, records[-1]["value"]))
+        status, output, _ = self.dlq("list", "--activity", "order-1")
+        self.assertEqual((status, output.count("\n")), (OK, 2))
+
+        status, output, errors = self.dlq("redrive", "--dry-run")
+        self.assertEqual(status, OK, errors)
+        self.assertIn("7 records would be published again, nothing was done", output)
+        # The records fail again, and their letters say so. What the filter leaves holds the place in its partition.
+        status, output, errors = self.dlq("redrive", "--reason", "missing_field", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 1), errors)
+        self.until(lambda: len(self.listed()) == 8, "an eighth letter")
+        self.assertEqual(sorted(letter["attempts"] for letter in self.listed("--reason", "missing_field")), [1, 2])
+        status, output, errors = self.dlq("redrive", "--rate", "100/s", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 8), errors)
+        self.until(lambda: len(self.listed()) == 16, "eight letters more")
+        # Up to there all was published again.
+        status, output, errors = self.dlq("redrive", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 8), errors)
+        self.until(lambda: len(self.listed()) == 24, "eight letters more")
+        self.log_of(process)
+        status, output, errors = self.dlq("redrive", "--again", "--dry-run", "--json")
+        self.assertEqual((status, json.loads(output)["published"]), (OK, 24), errors)
+        self.assertEqual(max(letter["attempts"] for letter in self.listed()), 4)
+
+    def test_what_does_not_go_with_topics_is_refused(self):
+        for words, says in (
+            (["redrive", "-o", "out.jsonl"], "-o is for files; records of topics go back to their topics"),
+            (["list", "--updates"], "--updates is for Redis"),
+        ):
+            status, _, errors = self.dlq(*words)
+            self.assertEqual(status, USAGE)
+            self.assertIn(says, errors)
+        self.broker("fault", "topic-error", "dlq.rides", "3")
+        status, _, errors = self.dlq("list")
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("there is no topic dlq.rides", errors)
+
+
 class Guarantees(WithSimulator):
     """The rows of the README's table that take a whole process to see."""
 

@@ -9,6 +9,8 @@ public struct DeadLetterSettings: Sendable {
         case file(String)
         /// Beside the streams of the source.
         case streams
+        /// Topics beside those of the source.
+        case topics
     }
 
     public var place = Place.nowhere
@@ -34,6 +36,7 @@ extension DeadLetterSettings {
         switch configuration.deadLetterPlace {
         case "file": place = configuration[options.file].map { .file($0) } ?? .nowhere
         case "streams": place = .streams
+        case "topics": place = .topics
         default: place = .nowhere
         }
         topicPrefix = configuration[options.topicPrefix]

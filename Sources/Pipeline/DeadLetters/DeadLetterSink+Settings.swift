@@ -10,7 +10,9 @@ extension DeadLetterSettings {
     }
 
     /// The same for what a member reads.
-    func sink(client: RedisClient, group: GroupRunSettings) throws(SettingFault) -> (any DeadLetterSink)? {
+    func sink(
+        client: RedisClient, group: GroupRunSettings, source: any MemberSource
+    ) throws(SettingFault) -> (any DeadLetterSink)? {
         switch (place, group.source) {
         case (.nowhere, _): nil
         case (.file(let path), .streams(let streams)):
@@ -18,7 +20,8 @@ extension DeadLetterSettings {
         case (.file(let path), .kafka): try DeadLetterFile(path: path)
         case (.streams, .streams(let streams)):
             DeadLetterStreams(client: client, settings: self, streams: streams, group: group)
-        case (.streams, .kafka): nil
+        case (.topics, .kafka): (source as? KafkaSource)?.deadLetterTopics(self)
+        case (.streams, .kafka), (.topics, .streams): nil
         }
     }
 }

@@ -78,7 +78,7 @@ public final class MemberRunner {
             group: group.group.name, instance: group.member.name, version: settings.deadLetters.version)
         engine = try LaneEngine(
             settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits,
-            sink: settings.deadLetters.sink(client: client, group: group), marks: marks)
+            sink: settings.deadLetters.sink(client: client, group: group, source: source), marks: marks)
         member = Member(settings: group.member, lane: engine.lane)
         store = RedisStore(client: client, place: group.place, group: group.group)
         instruments = MemberInstruments(registry: registry)

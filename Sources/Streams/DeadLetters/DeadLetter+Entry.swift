@@ -6,14 +6,16 @@ import RedisClient
 extension DeadLetter {
     /// All that stands beside the record, but for attempts and the time of the first, which depend on what came with it.
     func fields(bodyField: String) -> [(name: String, value: [UInt8])] {
-        var fields: [(name: String, value: [UInt8])] = []
+        let body =
+            stage == .push ? ("contentState", value) : (Self.prefix + "body-field", Array(bodyField.utf8))
+        return [body] + marks
+    }
+
+    /// What it says of itself, but for attempts and the time of the first.
+    var marks: [(name: String, value: [UInt8])] {
+        var marks: [(name: String, value: [UInt8])] = []
         func add(_ name: String, _ text: String?) {
-            if let text { fields.append((Self.prefix + name, Array(text.utf8))) }
-        }
-        if stage == .push {
-            fields.append(("contentState", value))
-        } else {
-            add("body-field", bodyField)
+            if let text { marks.append((Self.prefix + name, Array(text.utf8))) }
         }
         add("reason", reason)
         add("detail", detail)
@@ -28,7 +30,15 @@ extension DeadLetter {
         add("version", version)
         add("activity-id", activityIdentifier)
         add("sequence", sequence.map { "\($0)" })
-        return fields
+        return marks
+    }
+
+    /// How often it has failed and since when: these go with a record that is published again, so that the next letter knows.
+    var history: [(name: String, value: [UInt8])] {
+        [
+            (Self.prefix + "attempts", Array("\(attempts)".utf8)),
+            (Self.prefix + "first-failed-at", Array("\(firstFailedAtMilliseconds)".utf8)),
+        ]
     }
 
     /// From an entry of a stream of dead letters; nil where it is none.
@@ -45,13 +55,25 @@ extension DeadLetter {
                 others.append((name, Array(value)))
             }
         }
+        let bodyField =
+            own["stage"].map { String(decoding: $0, as: UTF8.self) } == Stage.push.rawValue
+            ? "contentState" : own["body-field"].map { String(decoding: $0, as: UTF8.self) } ?? "event"
+        self.init(marks: own, value: others.first { $0.name == bodyField }?.value ?? [])
+        if stage != .push {
+            key = others.first { $0.name == "key" }?.value
+            headers = others.filter { $0.name != bodyField && $0.name != "key" }.map(Header.init)
+        }
+    }
+
+    /// What it says of itself; nil where it is none.
+    ///
+    /// - Parameter own: by name, without `prefix`.
+    init?(marks own: [Substring: [UInt8]], value: [UInt8]) {
         func text(_ name: Substring) -> String? { own[name].map { String(decoding: $0, as: UTF8.self) } }
         func number<Number: FixedWidthInteger>(_ name: Substring) -> Number? { text(name).flatMap { Number($0) } }
         guard let reason = text("reason"), let stage = text("stage").flatMap(Stage.init) else { return nil }
-        let bodyField = stage == .push ? "contentState" : text("body-field") ?? "event"
         self.init(
-            reason: reason, detail: text("detail") ?? "", stage: stage, source: text("source") ?? "",
-            value: others.first { $0.name == bodyField }?.value ?? [])
+            reason: reason, detail: text("detail") ?? "", stage: stage, source: text("source") ?? "", value: value)
         topic = text("topic")
         partition = number("partition") ?? 0
         offset = number("offset") ?? -1
@@ -63,9 +85,5 @@ extension DeadLetter {
         attempts = number("attempts") ?? 1
         activityIdentifier = text("activity-id")
         sequence = number("sequence")
-        if stage != .push {
-            key = others.first { $0.name == "key" }?.value
-            headers = others.filter { $0.name != bodyField && $0.name != "key" }.map(Header.init)
-        }
     }
 }

@@ -29,6 +29,7 @@ public final class KafkaFeed: PartitionFeed {
     private let settings: KafkaFeedSettings
     private let member: KafkaMember
     private let reader: KafkaReader
+    private let placement: PlacementWatch?
     private var intake: RecordIntake
     private var batches = BatchQueue()
     /// By source.
@@ -50,12 +51,13 @@ public final class KafkaFeed: PartitionFeed {
     /// - Parameters:
     ///   - member: of the group; is asked what that has committed.
     ///   - after: by source, where its owner says that reading goes on; nil where the store has nothing.
+    ///   - placement: is shown one record of each read.
     ///   - mark: is told which record is in work.
     public init(
         partition: Int32, epoch: Epoch, member: KafkaMember, reader: KafkaReader, settings: KafkaFeedSettings,
-        after: [SettledPosition?], mark: WorkMark? = nil
+        after: [SettledPosition?], placement: PlacementWatch? = nil, mark: WorkMark? = nil
     ) {
-        (self.partition, self.epoch) = (partition, epoch)
+        (self.partition, self.epoch, self.placement) = (partition, epoch, placement)
         (self.member, self.reader, self.settings) = (member, reader, settings)
         intake = RecordIntake(apps: settings.apps, partition: partition, mark: mark)
         topics = zip(settings.topics.indices, after).map { source, position in
@@ -113,6 +115,7 @@ public final class KafkaFeed: PartitionFeed {
         batch.messages = lent
         let count = messages.read(into: lent)
         if count > 0 {
+            placement?.look(at: lent[0], source: place, partition: partition)
             batch.notices = topics[place].begun(
                 before: lent[0].offset, newest: newest(messages, lent[count - 1].offset))
             for number in 0..<count {

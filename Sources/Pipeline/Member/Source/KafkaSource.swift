@@ -25,12 +25,15 @@ public struct KafkaSourceSettings: Sendable {
 ///
 /// A partition here is those of its number of all topics, and is to be owned once all of them have come.
 final class KafkaSource: MemberSource {
-    private let settings: KafkaSourceSettings
-    private let partitions: Int
-    private let loop: EventLoop
-    private let instruments: KafkaInstruments
-    private let log: Log
+    let settings: KafkaSourceSettings
+    let partitions: Int
+    let loop: EventLoop
+    let instruments: KafkaInstruments
+    let log: Log
     private let reader: KafkaReader
+    private let placement: PlacementWatch
+    private let conflicts: Counter<NoLabel>
+    private var toldConflicts = 0
     /// Nil before the group is joined.
     private var group: KafkaMember?
     /// What the group has told, and was not looked at yet.
@@ -61,8 +64,15 @@ final class KafkaSource: MemberSource {
         FetchMemory.keep(budgetMiB: settings.reading.prefetchMiB)
         instruments = KafkaInstruments(registry: registry)
         stored = Array(repeating: Array(repeating: nil, count: settings.feed.topics.count), count: partitions)
+        placement = PlacementWatch(topics: settings.feed.topics, partitions: partitions)
+        conflicts = registry.counter(
+            "waypulse_key_conflicts_total",
+            help:
+                "Records looked at (one of each read) that lie in another partition than other producers of the topic would have put them in, or have no key."
+        )
         reader = try KafkaReader(
             settings: settings.kafka, reading: settings.reading, loop: loop, instruments: instruments, log: log)
+        placement.onFinding = { [log] in KafkaSource.tell($0, log) }
         // So that it knows their leaders when the first partition comes: librdkafka takes a second to ask by itself.
         reader.partitionCounts(of: settings.feed.topics) { _ in }
     }
@@ -81,7 +91,7 @@ final class KafkaSource: MemberSource {
         guard let group else { preconditionFailure("partition \(partition) is owned before the group is joined") }
         return KafkaFeed(
             partition: partition, epoch: epoch, member: group, reader: reader, settings: settings.feed, after: after,
-            mark: mark)
+            placement: placement, mark: mark)
     }
 
     // MARK: The group
@@ -97,6 +107,8 @@ final class KafkaSource: MemberSource {
         if moment.realMilliseconds >= nextStoreMilliseconds {
             nextStoreMilliseconds = moment.realMilliseconds + Self.storeMilliseconds
             for partition in member.ownedPartitions { store(partition, member) }
+            conflicts.add(Int64(placement.conflicts - toldConflicts))
+            toldConflicts = placement.conflicts
         }
     }
 
@@ -201,6 +213,28 @@ final class KafkaSource: MemberSource {
         groupFault = fault
         ending = ending ?? .expelled(reason: fault.description)
         log.error("this process can be no member of the group any more", .hint(fault.description))
+    }
+
+    private static func tell(_ finding: PlacementWatch.Finding, _ log: Log) {
+        func words(_ evidence: PlacementWatch.Evidence, _ topic: String) -> String {
+            "\(topic)[\(evidence.partition)] offset \(evidence.offset) by \(evidence.hash.rawValue)"
+        }
+        switch finding {
+        case .mixed(let topic, let first, let other):
+            log.error(
+                "producers of a topic place keys in different ways, so that one activity may have two owners",
+                .field("topic", topic), .field("one", words(first, topic)), .field("other", words(other, topic)),
+                .hint(
+                    "give all the same: partitioner=murmur2_random for librdkafka (its default is CRC32), or a CRC32 partitioner for Java (its default is murmur2)"
+                ))
+        case .keyless(let topic, let partition, let offset):
+            log.error(
+                "a record has no key, and nothing keeps the events of its activity in one partition",
+                .field("topic", topic), .field("partition", Int(partition)), .field("offset", "\(offset)"),
+                .hint(
+                    "publish each event with the key of its activity: its subjectId where it follows one, else its activityId"
+                ))
+        }
     }
 
     private var surplusText: String {

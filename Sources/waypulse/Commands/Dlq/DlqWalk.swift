@@ -1,7 +1,8 @@
+import KafkaClient
 import RedisClient
 import Streams
 
-/// Goes through dead letters, in files line by line, in streams partition by partition in the order of their ids.
+/// Goes through dead letters, in files line by line, in streams and topics partition by partition in the order of their ids or offsets.
 struct DlqWalk {
     private static let pageCount = 200
 
@@ -52,6 +53,38 @@ struct DlqWalk {
         }
     }
 
+    /// The same of a topic, from where `begin` says.
+    ///
+    /// - Parameters:
+    ///   - begin: by partition; nil for its beginning.
+    ///   - body: is given what the filter takes of a page, and where it ends.
+    mutating func topic(
+        _ letters: KafkaDeadLetters, begin: [Int64?], on loop: TopicLoop,
+        _ body: (Int32, KafkaDeadLetters.Page, _ taken: [KafkaDeadLetters.Stored]) throws -> Bool
+    ) throws {
+        for partition in 0..<Int32(begin.count) where filter.partition.map({ $0 == partition }) ?? true {
+            let range = try loop.answer { letters.range(of: partition, done: $0) }
+            let first = max(range.low, min(begin[Int(partition)] ?? range.low, range.high))
+            guard first < range.high else { continue }
+            try letters.begin(partition, at: first, through: range.high)
+            while !letters.isAtEnd {
+                guard !loop.isStopped else { throw CommandFault(.failure, "stopped") }
+                guard let page = letters.next() else {
+                    if let fault = letters.fault { throw fault }
+                    loop.turn()
+                    continue
+                }
+                strangers += page.strangers
+                let taken = page.letters.filter {
+                    filter.takes($0.letter, identifier: Self.name(partition, $0.offset))
+                }
+                guard try body(partition, page, taken) else { return }
+            }
+        }
+    }
+
+    static func name(_ partition: Int32, _ offset: Int64) -> String { "\(partition)/\(offset)" }
+
     static func name(_ partition: Int32, _ identifier: RedisStreamID) -> String { "\(partition)/\(identifier)" }
 
     /// All of them, wherever they are.
@@ -64,6 +97,19 @@ struct DlqWalk {
             try streams(letters, partitions: place.partitions, on: loop) { partition, page in
                 for stored in page {
                     guard try body(Self.name(partition, stored.identifier), stored.letter) else { return false }
+                }
+                return true
+            }
+        case .topic(let place, let prefix):
+            let loop = try TopicLoop(signals: signals)
+            let name = prefix + place.topic
+            let partitions = try loop.partitionCount(of: name, at: place.settings)
+            let reader = try loop.reader(place.settings, KafkaReading(partitions: partitions))
+            defer { reader.close() }
+            let letters = KafkaDeadLetters(reader: reader, topic: name)
+            try topic(letters, begin: Array(repeating: nil, count: partitions), on: loop) { partition, _, taken in
+                for stored in taken {
+                    guard try body(Self.name(partition, stored.offset), stored.letter) else { return false }
                 }
                 return true
             }
