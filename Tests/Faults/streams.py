@@ -12,6 +12,8 @@ class RedisStreams:
 
     # After which whoever was silent has lost what it held, and after which others have it.
     silence_seconds, takeover_seconds = LEASE_SECONDS, LEASE_SECONDS + 2
+    # A script writes a letter once, whoever asks for it.
+    letters_may_repeat = False
 
     def __init__(self, shape, connect):
         """`connect` gives a client of the server that takes writes, with so many seconds for an answer, or raises OSError. It is asked again

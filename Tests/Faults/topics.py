@@ -15,6 +15,9 @@ TAKEOVER_SECONDS = {"tansu": 5, "noida": 8, "mock": 10}
 
 
 class KafkaTopics:
+    # Who is killed between a letter and the position behind its record leaves both to the next owner.
+    letters_may_repeat = True
+
     def __init__(self, shape, connect, folder, engine="tansu", settings=None):
         """`connect` gives a client of the Redis with the checkpoints, with so many seconds for an answer; `settings` are a member's beside the common ones."""
         self.shape, self.connect, self.more = shape, connect, settings or {}

@@ -191,6 +191,9 @@ class World:
             bad = [identifier for identifier, body in there.items() if not is_event(body)]
             # What was trimmed from the stream may have left its letter.
             kept = [identifier for identifier in letters if identifier in there]
+            if self.source.letters_may_repeat and self.terms.unclean:
+                self.notes["lettersAgain"] = self.notes.get("lettersAgain", 0) + len(kept) - len(set(kept))
+                kept = list(set(kept))
             if sorted(bad) != sorted(kept):
                 missing, others = set(bad) - set(kept), set(kept) - set(bad)
                 twice = len(kept) - len(set(kept))
