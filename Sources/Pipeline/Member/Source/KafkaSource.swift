@@ -33,6 +33,7 @@ final class KafkaSource: MemberSource {
     private let reader: KafkaReader
     private let placement: PlacementWatch
     private let conflicts: Counter<NoLabel>
+    private let gauges: KafkaGauges
     private var toldConflicts = 0
     /// Nil before the group is joined.
     private var group: KafkaMember?
@@ -70,8 +71,10 @@ final class KafkaSource: MemberSource {
             help:
                 "Records looked at (one of each read) that lie in another partition than other producers of the topic would have put them in, or have no key."
         )
+        gauges = KafkaGauges(registry: registry)
         reader = try KafkaReader(
             settings: settings.kafka, reading: settings.reading, loop: loop, instruments: instruments, log: log)
+        reader.onStatistics = { [gauges] in gauges.publish(ofReader: $0) }
         placement.onFinding = { [log] in KafkaSource.tell($0, log) }
         // So that it knows their leaders when the first partition comes: librdkafka takes a second to ask by itself.
         reader.partitionCounts(of: settings.feed.topics) { _ in }
@@ -118,7 +121,8 @@ final class KafkaSource: MemberSource {
             let group = try KafkaMember(
                 settings: settings.kafka, group: settings.group, loop: loop, instruments: instruments, log: log)
             group.onEvent = { [weak self] in self?.events.append($0) }
-            group.onStatistics = { [weak self] statistics in
+            group.onStatistics = { [weak self, gauges] statistics in
+                gauges.publish(ofMember: statistics)
                 self?.committed = [:]
                 for known in statistics.partitions {
                     if let offset = known.committedOffset { self?.committed[known.partition] = offset }
