@@ -45,8 +45,11 @@ extension GroupWorld {
                 node.readings[partition] = nil
                 continue
             }
+            let epoch = node.member.epoch(of: Int32(partition))
+            if node.epochs[partition] != epoch { node.readings[partition] = nil }
             if node.readings[partition] == nil {
                 guard beginAtCommitted(node, partition) else { continue }
+                node.epochs[partition] = epoch
                 node.turns[partition] += 1
                 node.batches[partition] = []
                 node.readings[partition] = (0..<group.sources).map { source in

@@ -66,6 +66,8 @@ final class Node {
     var wakeMilliseconds: Int64?
     /// By partition, then by source; nil where it does not read.
     var readings: [[Reading]?]
+    /// Under which it reads them.
+    var epochs: [Epoch]
     /// Counts the times at which it began to read a partition.
     var turns: [Int]
     var batches: [[Batch]]
@@ -89,6 +91,7 @@ final class Node {
         self.baseMilliseconds = baseMilliseconds
         self.clocks = clocks
         readings = Array(repeating: nil, count: partitions)
+        epochs = Array(repeating: 0, count: partitions)
         turns = Array(repeating: 0, count: partitions)
         batches = Array(repeating: [], count: partitions)
     }

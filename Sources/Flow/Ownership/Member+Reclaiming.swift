@@ -16,6 +16,10 @@ extension Member {
     ) {
         partition.isReclaiming = false
         switch answer {
+        case .claimed(let claim) where !partition.knowsAll(after: claim.positions):
+            // What owners before this one had written is gone as well, and memory does not have it: it is read once more. By a claim of its
+            // own, for whoever reads has to see that reading ended: the store may count its epochs as it did before.
+            lose(partition)
         case .claimed(let claim):
             partition.epoch = claim.epoch
             lane.changeEpoch(partition.number, to: claim.epoch)

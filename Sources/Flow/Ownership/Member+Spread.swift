@@ -72,6 +72,7 @@ extension Member {
         partition.firstEpoch = claim.epoch
         partition.leasedAtMilliseconds = askedAtMilliseconds
         partition.nextRenewalMilliseconds = askedAtMilliseconds + settings.renewalMilliseconds
+        partition.positionsAtClaim = claim.positions
         for (source, position) in claim.positions.enumerated() where source < partition.sources.count {
             partition.sources[source].settled = position
             partition.sources[source].readOffset = position?.offset

@@ -51,6 +51,8 @@ final class OwnedPartition {
     var isAssigned = false
     // Touched with every record, and by its member alone.
     @exclusivity(unchecked) var sources: [Source]
+    /// By source: all records above were applied here, and what they changed is in memory, or was written from here.
+    var positionsAtClaim: [SettledPosition?] = []
     /// When the claim or renewal was asked for that the lease of now came of.
     var leasedAtMilliseconds: Int64 = 0
     var renewalAskedAtMilliseconds: Int64?
@@ -165,10 +167,15 @@ final class OwnedPartition {
         sources[source].marks.removeFirst(passed)
     }
 
+    /// Whether nothing is missing here of what came after these.
+    func knowsAll(after positions: [SettledPosition?]) -> Bool {
+        zip(positions, positionsAtClaim).allSatisfy { $0?.offset ?? .min >= $1?.offset ?? .min }
+    }
+
     func forget() {
         let fresh = OwnedPartition(number: number, sources: sources.count)
         phase = .free
-        sources = fresh.sources
+        (sources, positionsAtClaim) = (fresh.sources, [])
         (epoch, firstEpoch, renewalAskedAtMilliseconds, receipt, positionsUnderWay) = (0, 0, nil, nil, [])
         (serial, acknowledgedSerial, isPositionForgotten) = (0, 0, false)
         (nextSaveMilliseconds, nextBoundMilliseconds, retryAtMilliseconds) = (0, 0, 0)

@@ -27,7 +27,7 @@ public final class KafkaDeadLetters {
     public let topic: String
     private let batch = KafkaBatch(capacity: lettersAPage)
     private var open: KafkaPartitionReader?
-    private var endOffset: Int64 = 0
+    private var endOffset: Int64?
     public private(set) var fault: KafkaFault?
 
     /// - Parameter reader: of nothing yet, and used by nobody else.
@@ -59,8 +59,10 @@ public final class KafkaDeadLetters {
         reader.commit([KafkaTopicPartition(topic, partition): offset], done)
     }
 
-    /// Begins to read a partition. What comes behind `end` is left for another time.
-    public func begin(_ partition: Int32, at offset: Int64, through end: Int64) throws(KafkaFault) {
+    /// Begins to read a partition.
+    ///
+    /// - Parameter end: what comes from there on is left for another time; nil reads until nothing more is there.
+    public func begin(_ partition: Int32, at offset: Int64, upTo end: Int64?) throws(KafkaFault) {
         if let open { reader.close(open.partition) }
         endOffset = end
         open = try reader.open(KafkaTopicPartition(topic, partition), at: .offset(offset))
@@ -70,7 +72,7 @@ public final class KafkaDeadLetters {
     public func next() -> Page? {
         guard let open, !isAtEnd, open.read(into: batch) > 0 else { return nil }
         var page = Page()
-        for place in 0..<batch.count where batch[place].offset < endOffset {
+        for place in 0..<batch.count where batch[place].offset < endOffset ?? .max {
             let message = batch[place]
             page.next = message.offset + 1
             if let letter = DeadLetter(message) {
@@ -87,6 +89,7 @@ public final class KafkaDeadLetters {
     /// Whether all of the partition was read.
     public var isAtEnd: Bool {
         guard let open else { return true }
+        guard let endOffset else { return open.endOffset != nil }
         return (open.position ?? 0) >= endOffset || (open.endOffset ?? 0) >= endOffset
     }
 }

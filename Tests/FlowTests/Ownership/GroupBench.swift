@@ -18,6 +18,7 @@ final class GroupBench {
         var isHeard = true
         /// What it read, by partition.
         var read: [Int32: Int64] = [:]
+        var epochs: [Int32: Epoch] = [:]
         var prepared: [(ticket: UInt64, partition: Int32, from: Int, to: Int)] = []
         var underWay: [(identifier: UInt64, request: StoreRequest)] = []
         fileprivate var body = ByteBuffer()
@@ -154,12 +155,13 @@ final class GroupBench {
     private func read(_ seat: Seat) -> Bool {
         var hasRead = false
         for number in 0..<Int32(partitions) {
-            guard seat.member.isReading(number) else {
+            if !seat.member.isReading(number) || seat.epochs[number] != seat.member.epoch(of: number) {
                 seat.read[number] = nil
                 for batch in seat.prepared where batch.partition == number { seat.member.finish(batch.ticket) }
                 seat.prepared.removeAll { $0.partition == number }
-                continue
+                seat.epochs[number] = seat.member.epoch(of: number)
             }
+            guard seat.member.isReading(number) else { continue }
             if seat.read[number] == nil {
                 let end = log[number]?.count ?? -1
                 seat.member.noteEnd(partition: number, source: 0, offset: Int64(end), at: moment)

@@ -164,6 +164,32 @@ struct MemberAssignmentTests {
         #expect(bench.owned(by: seat) == [0])
     }
 
+    @Test("What a store forgets that owners before had written is read once more")
+    func forgottenOfOthers() {
+        let bench = GroupBench()
+        let seats = ["a", "b"].map { join(bench, $0) }
+        seats[0].member.assign(0)
+        bench.pass(300)
+        bench.begin("ride")
+        bench.status("ride", "near")
+        bench.pass(1_000)
+        let former = bench.store.partitions
+        bench.status("ride", "there")
+        bench.pass(1_000)
+        seats[0].member.revoke(0, at: bench.moment)
+        bench.pass(1_000)
+        seats[1].member.assign(0)
+        bench.pass(1_000)
+        #expect(bench.owned(by: seats[1]) == [0])
+        bench.store.partitions = former
+        bench.store.partitions[0]?.owner = nil
+        bench.pass(15_000)
+        #expect(bench.owned(by: seats[1]) == [0])
+        // The store says that the phone shows the one before.
+        #expect(bench.statuses(of: "ride") == ["near", "there", "there"])
+        #expect(bench.store.partitions[0]?.positions.first??.offset == 3)
+    }
+
     @Test("Who stops hands all over, and takes nothing that is still assigned")
     func stops() {
         let bench = GroupBench(partitions: 2)

@@ -61,7 +61,7 @@ private final class Desk {
         for partition in 0..<partitions {
             let range = try #require(answer { letters.range(of: partition, done: $0) }).get()
             guard range.high > range.low else { continue }
-            try letters.begin(partition, at: range.low, through: range.high)
+            try letters.begin(partition, at: range.low, upTo: range.high)
             bench.drive {
                 if let page = letters.next() { found += page.letters }
             } until: {

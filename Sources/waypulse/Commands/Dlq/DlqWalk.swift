@@ -57,16 +57,17 @@ struct DlqWalk {
     ///
     /// - Parameters:
     ///   - begin: by partition; nil for its beginning.
+    ///   - isBounded: whether what is added meanwhile is left for another time.
     ///   - body: is given what the filter takes of a page, and where it ends.
     mutating func topic(
-        _ letters: KafkaDeadLetters, begin: [Int64?], on loop: TopicLoop,
+        _ letters: KafkaDeadLetters, begin: [Int64?], isBounded: Bool, on loop: TopicLoop,
         _ body: (Int32, KafkaDeadLetters.Page, _ taken: [KafkaDeadLetters.Stored]) throws -> Bool
     ) throws {
         for partition in 0..<Int32(begin.count) where filter.partition.map({ $0 == partition }) ?? true {
             let range = try loop.answer { letters.range(of: partition, done: $0) }
             let first = max(range.low, min(begin[Int(partition)] ?? range.low, range.high))
             guard first < range.high else { continue }
-            try letters.begin(partition, at: first, through: range.high)
+            try letters.begin(partition, at: first, upTo: isBounded ? range.high : nil)
             while !letters.isAtEnd {
                 guard !loop.isStopped else { throw CommandFault(.failure, "stopped") }
                 guard let page = letters.next() else {
@@ -107,7 +108,8 @@ struct DlqWalk {
             let reader = try loop.reader(place.settings, KafkaReading(partitions: partitions))
             defer { reader.close() }
             let letters = KafkaDeadLetters(reader: reader, topic: name)
-            try topic(letters, begin: Array(repeating: nil, count: partitions), on: loop) { partition, _, taken in
+            try topic(letters, begin: Array(repeating: nil, count: partitions), isBounded: false, on: loop) {
+                partition, _, taken in
                 for stored in taken {
                     guard try body(Self.name(partition, stored.offset), stored.letter) else { return false }
                 }

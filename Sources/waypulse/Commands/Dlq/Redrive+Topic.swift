@@ -29,7 +29,9 @@ extension Redrive {
         var isHeld = Array(repeating: false, count: partitions)
         let begin = EventLoop.currentMilliseconds()
         var walk = walk
-        try walk.topic(letters, begin: isAgain ? Array(repeating: nil, count: partitions) : noted, on: loop) {
+        try walk.topic(
+            letters, begin: isAgain ? Array(repeating: nil, count: partitions) : noted, isBounded: true, on: loop
+        ) {
             partition, page, taken in
             let records = taken.filter { takes($0.letter) }
             guard !isDry else {
