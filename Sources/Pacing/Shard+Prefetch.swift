@@ -21,9 +21,12 @@ extension Shard {
         let state = UnsafeRawPointer(state(index))
         Memory.prefetch(state)
         Memory.prefetch(state + 64)
-        guard let ring = slab.ring(index) else { return }
-        Memory.prefetch(ring)
-        Memory.prefetch(UnsafeRawPointer(ring) + 64)
+        if let ring = slab.ring(index) {
+            Memory.prefetch(ring)
+            Memory.prefetch(UnsafeRawPointer(ring) + 64)
+        }
+        // Whether the place it has is its own, and whether an update is under way: with checkpoints each position asks.
+        if settings.keepsCheckpoints { Shard.prefetch(UnsafeRawPointer(slab.records[index]), lines: 2) }
     }
 
     /// Starts to load what settling an update will read.
