@@ -25,7 +25,7 @@ extension KafkaConnection {
     ) {
         let timeout = settings.lookUpTimeoutMilliseconds
         ask { client in
-            partitions.map { client.watermarks(of: $0, timeout) }
+            client.watermarks(of: partitions, timeout)
         } completion: { [self] answers in
             completion(answers.map { $0.mapError(explained) })
         }
@@ -98,25 +98,44 @@ extension NativeClient {
         return .success(Int(found.partition_cnt))
     }
 
-    fileprivate func watermarks(of partition: KafkaTopicPartition, _ timeout: Int32) -> Result<
-        KafkaWatermarks, KafkaFault
-    > {
-        var (low, high): (Int64, Int64) = (0, 0)
-        let code = rd_kafka_query_watermark_offsets(
-            pointer, partition.topic, partition.partition, &low, &high, timeout)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            return .failure(.of(code, "asking for the offsets of \(partition)"))
+    /// By the times that stand for the first and the next record (KIP-79): `rd_kafka_query_watermark_offsets` of librdkafka 2.0.2 waits without end
+    /// where the leader of a partition is away.
+    fileprivate func watermarks(
+        of partitions: [KafkaTopicPartition], _ timeout: Int32
+    ) -> [Result<KafkaWatermarks, KafkaFault>] {
+        switch ends(of: partitions, timeout) {
+        case .success(let all): all.map { .success($0) }
+        case .failure where partitions.count > 1:
+            // One that does not answer takes the others with it.
+            partitions.map { partition in
+                ends(of: [partition], min(timeout, Self.singleMilliseconds)).map { $0[0] }
+            }
+        case .failure(let fault): [.failure(fault)]
         }
-        return .success(KafkaWatermarks(low: low, high: high))
+    }
+
+    private static var singleMilliseconds: Int32 { 2_000 }
+
+    private func ends(
+        of partitions: [KafkaTopicPartition], _ timeout: Int32
+    ) -> Result<[KafkaWatermarks], KafkaFault> {
+        let (beginning, end): (Int64, Int64) = (-2, -1)
+        let names = partitions.map(\.description).joined(separator: ", ")
+        let what = "asking for the offsets of \(names)"
+        return offsets(at: beginning, of: partitions, timeout, what).flatMap { low in
+            offsets(at: end, of: partitions, timeout, what).map { high in
+                zip(low, high).map { KafkaWatermarks(low: $0 ?? 0, high: $1 ?? $0 ?? 0) }
+            }
+        }
     }
 
     fileprivate func offsets(
-        at timeMilliseconds: Int64, of partitions: [KafkaTopicPartition], _ timeout: Int32
+        at timeMilliseconds: Int64, of partitions: [KafkaTopicPartition], _ timeout: Int32, _ what: String? = nil
     ) -> Result<[Int64?], KafkaFault> {
         let list = PartitionList(capacity: partitions.count)
         for partition in partitions { list.append(partition, offset: timeMilliseconds) }
         return list.answer(
-            rd_kafka_offsets_for_times(pointer, list.pointer, timeout), "asking for the offsets of that time")
+            rd_kafka_offsets_for_times(pointer, list.pointer, timeout), what ?? "asking for the offsets of that time")
     }
 
     fileprivate func committed(of partitions: [KafkaTopicPartition], _ timeout: Int32) -> Result<
