@@ -16,9 +16,11 @@ extension Member {
     ) {
         partition.isReclaiming = false
         switch answer {
-        case .claimed(let claim) where !partition.knowsAll(after: claim.positions):
+        case .claimed(let claim)
+        where !partition.knowsAll(after: claim.positions, isNoneKnown: settings.isPositionKeptElsewhere):
             // What owners before this one had written is gone as well, and memory does not have it: it is read once more. By a claim of its
-            // own, for whoever reads has to see that reading ended: the store may count its epochs as it did before.
+            // own, for whoever reads has to see that reading ended: the store may count its epochs as it did before. Not where the store
+            // was emptied and nobody would read it again: then memory is all that is left.
             lose(partition)
         case .claimed(let claim):
             partition.epoch = claim.epoch

@@ -168,8 +168,13 @@ final class OwnedPartition {
     }
 
     /// Whether nothing is missing here of what came after these.
-    func knowsAll(after positions: [SettledPosition?]) -> Bool {
-        zip(positions, positionsAtClaim).allSatisfy { $0?.offset ?? .min >= $1?.offset ?? .min }
+    ///
+    /// - Parameter isNoneKnown: whether that is said of none as well: nobody would read what came after it.
+    func knowsAll(after positions: [SettledPosition?], isNoneKnown: Bool) -> Bool {
+        zip(positions, positionsAtClaim).allSatisfy { position, atClaim in
+            guard let position else { return isNoneKnown || atClaim == nil }
+            return position.offset >= atClaim?.offset ?? .min
+        }
     }
 
     func forget() {

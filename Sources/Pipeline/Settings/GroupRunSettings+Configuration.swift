@@ -51,7 +51,7 @@ extension GroupRunSettings {
         member.maxUncommittedAgeMilliseconds = configuration[Options.storage.maxUncommittedAge]
         member.maxUncommittedRecords = Int64(configuration[Options.storage.maxUncommittedRecords])
         member.maxActivities = configuration[Options.storage.maxActivities]
-        if case .kafka = source { member.isAssigned = true }
+        if case .kafka = source { (member.isAssigned, member.isPositionKeptElsewhere) = (true, true) }
         self.init(
             member: member, source: source, redis: redis,
             group: GroupSettings(

@@ -190,6 +190,33 @@ struct MemberAssignmentTests {
         #expect(bench.store.partitions[0]?.positions.first??.offset == 3)
     }
 
+    @Test("Memory outlives a store that was emptied, where reading would go on behind what is in it")
+    func emptiedStore() {
+        let bench = GroupBench()
+        let seats = ["a", "b"].map { name in
+            bench.join(name) { ($0.isAssigned, $0.isPositionKeptElsewhere) = (true, true) }
+        }
+        seats[0].member.assign(0)
+        bench.pass(300)
+        bench.begin("ride")
+        bench.status("ride", "near")
+        bench.pass(1_000)
+        seats[0].member.revoke(0, at: bench.moment)
+        bench.pass(1_000)
+        seats[1].member.assign(0)
+        bench.pass(1_000)
+        bench.status("ride", "there")
+        bench.pass(1_000)
+        bench.store.partitions = [:]
+        bench.pass(15_000)
+        #expect(bench.owned(by: seats[1]) == [0])
+        #expect(seats[1].member.counts.partitionsClaimed == 1)
+        #expect(bench.store.partitions[0]?.positions.first??.offset == 3)
+        bench.status("ride", "done")
+        bench.pass(1_000)
+        #expect(bench.statuses(of: "ride") == ["near", "there", "done"])
+    }
+
     @Test("Who stops hands all over, and takes nothing that is still assigned")
     func stops() {
         let bench = GroupBench(partitions: 2)
