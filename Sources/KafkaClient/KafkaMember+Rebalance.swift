@@ -63,8 +63,7 @@ extension KafkaMember {
             rd_kafka_assign(client.pointer, list.pointer)
         }
         noteJoined()
-        guard !partitions.isEmpty else { return }
-        instruments.rebalances.add(Int64(partitions.count), .assigned)
+        if !partitions.isEmpty { instruments.rebalances.add(Int64(partitions.count), .assigned) }
         tell(.assigned(partitions))
     }
 
@@ -154,7 +153,12 @@ extension KafkaMember {
             if revocation?.isCommitting == true { finishRevocation(fault) }
         } else if let fault, fault.kind != .stale {
             // The next one by the clock carries the same and more; one that came too late is nobody's concern.
+            commitFault = fault
             tell(.fault(fault))
+        }
+        if fault == nil, let before = commitFault {
+            commitFault = nil
+            tell(.committedAgain(after: before))
         }
     }
 

@@ -4,7 +4,7 @@ import Sockets
 
 /// What becomes of a member's partitions.
 public enum KafkaMemberEvent: Equatable, Sendable {
-    /// The group gave these. They may be read from now on.
+    /// The group gave these, which may be none. They may be read from now on.
     case assigned([KafkaTopicPartition])
     /// The group wants these back, and waits. Nothing more may be read of them; each is to be `release`d when what was read is settled.
     /// All others are as before.
@@ -15,6 +15,8 @@ public enum KafkaMemberEvent: Equatable, Sendable {
     case released([KafkaTopicPartition], KafkaFault?)
     /// Something of the group or a topic; where it `isFatal`, this member has come to its end. Nothing changes else.
     case fault(KafkaFault)
+    /// Offsets are committed again, after this fault was told of a commit.
+    case committedAgain(after: KafkaFault)
 }
 
 /// A member of a consumer group: is given partitions, gives them back, and commits offsets. It reads nothing; that does a `KafkaReader`.
@@ -29,6 +31,8 @@ public final class KafkaMember: KafkaConnection {
     public private(set) var owned: Set<KafkaTopicPartition> = []
     /// Whether the group has told what of it is this member's, be it nothing, and has not taken it for dead since.
     public private(set) var hasJoined = false
+    /// Why the last commit by the clock failed.
+    var commitFault: KafkaFault?
     /// What the group wants back and waits for.
     var revocation: Revocation?
     var commitDeadline: LoopTimer!
@@ -119,7 +123,7 @@ public final class KafkaMember: KafkaConnection {
             owned.subtract(partitions)
             hasJoined = false
         case .released(let partitions, _): owned.subtract(partitions)
-        case .revoked, .fault: break
+        case .revoked, .fault, .committedAgain: break
         }
         onEvent?(event)
     }

@@ -51,7 +51,7 @@ final class Rider {
             }
         case .lost(let partitions):
             for partition in partitions { reader.close(partition) }
-        case .released, .fault: break
+        case .released, .fault, .committedAgain: break
         }
     }
 

@@ -88,7 +88,7 @@ final class KafkaSource: MemberSource {
     var names: SourceNames { .topics(settings.feed.topics) }
 
     var hindrance: String? {
-        guard let group else { return nil }
+        guard let group else { return groupFault?.description }
         if case .failing(let fault) = group.status { return fault.description }
         if let groupFault { return groupFault.description }
         if !surplus.isEmpty { return surplusText }
@@ -168,6 +168,7 @@ final class KafkaSource: MemberSource {
             guard let fault else { return }
             // The store has the position; whoever comes next goes on from there.
             log.warning("the offsets of partitions that were let go are not committed", .hint(fault.description))
+        case .committedAgain(let fault): if groupFault == fault { groupFault = nil }
         case .fault(let fault): fault.isFatal || fault.kind == .fenced ? fail(fault) : note(fault)
         }
     }
