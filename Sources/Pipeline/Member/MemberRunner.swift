@@ -38,7 +38,7 @@ public final class MemberRunner {
     private var permitChanges = -1
     private var hasStirred = false
     private var hasAsked = false
-    /// What was read when the store last did what it was asked, and when that was; nil where nothing was.
+    /// What was read when nothing was in the way last, and when that was; nil where nothing was.
     private var knownLag: (records: Int64, milliseconds: Int64, atMilliseconds: Int64)?
     /// Called with why the process should be given no work, nil where it should.
     public var onReadiness: ((String?) -> Void)?
@@ -46,6 +46,8 @@ public final class MemberRunner {
     private static let recordsATurn = 64
     /// After what is under way has been waited for, to write what is left and let go.
     private static let handOverMilliseconds: Int64 = 2_000
+    /// Before that is over, whoever spreads partitions is left without a farewell, if it does not answer.
+    private static let farewellMilliseconds: Int64 = 500
 
     /// - Throws: a setting that is wrong, or a system call that failed.
     public init(
@@ -309,7 +311,9 @@ public final class MemberRunner {
             .field("inFlight", engine.lane.inFlightCount), .field("partitions", member.ownedPartitions.count))
         partitionsToRelease = member.counts.partitionsReleased + member.ownedPartitions.count
         group.stop()
-        source.stop(withinMilliseconds: engine.settings.drainTimeoutMilliseconds + MemberRunner.handOverMilliseconds)
+        source.stop(
+            withinMilliseconds: engine.settings.drainTimeoutMilliseconds + MemberRunner.handOverMilliseconds
+                - MemberRunner.farewellMilliseconds)
         member.stop(at: engine.clock.moment)
     }
 
@@ -383,8 +387,9 @@ public final class MemberRunner {
                 }
             }
         }
-        if store.fault == nil {
-            knownLag = feeds.contains { $0 != nil } ? (lag.records, lag.milliseconds, now) : nil
+        let isReading = feeds.contains { $0 != nil }
+        if store.fault == nil, isReading || source.hindrance == nil {
+            knownLag = isReading ? (lag.records, lag.milliseconds, now) : nil
         } else if let known = knownLag {
             // As far as this process can know, nobody reads what it had to let go.
             lag.records = max(lag.records, known.records)

@@ -174,6 +174,52 @@ struct KafkaMemberTests {
         #expect(reason.contains("instanceId"))
     }
 
+    @Test("a commit that failed is in nobody's way once the next one has succeeded")
+    func commitFails() throws {
+        let server = try RedisServer()
+        try produce([position(1_773_000_001)])
+        // Enough of them that it is seen.
+        cluster.fail(.offsetCommit, Array(repeating: RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, count: 20))
+        let run = try Run(cluster, server)
+        var isHindered = false
+        let ending = run.run { hindrance in
+            if hindrance?.contains("committing offsets") == true { isHindered = true }
+            return isHindered && hindrance == nil
+        }
+        #expect(ending == .drained)
+        #expect(try committed() == [1, 0])
+    }
+
+    @Test("without brokers lag grows, beyond the session too, and whoever is stopped has handed all over")
+    func brokersAway() throws {
+        let run = try Run(cluster, RedisServer())
+        var isAway = false
+        let ending = run.run { hindrance in
+            if !isAway, hindrance == nil, run.number("waypulse_partitions_owned") == 2 {
+                isAway = true
+                for broker: Int32 in 1...3 { cluster.takeDown(broker: broker) }
+            }
+            guard isAway, run.number("waypulse_partitions_lost_total") == 2 else { return false }
+            #expect(hindrance != nil)
+            return run.number("waypulse_partitions_owned") == 0 && run.number("waypulse_source_lag_seconds") > 0
+        }
+        #expect(ending == .drained)
+    }
+
+    @Test("stopped without brokers it leaves the group without a farewell, and has handed all over")
+    func stoppedWithoutBrokers() throws {
+        let run = try Run(cluster, RedisServer())
+        var isAway = false
+        let ending = run.run { hindrance in
+            if !isAway, hindrance == nil, run.number("waypulse_partitions_owned") == 2 {
+                isAway = true
+                for broker: Int32 in 1...3 { cluster.takeDown(broker: broker) }
+            }
+            return isAway && hindrance?.contains("connecting to Kafka") == true
+        }
+        #expect(ending == .drained)
+    }
+
     @Test("waits for topics that are not there, may not be seen, or differ, and says why")
     func partitionCounts() throws {
         func find(_ topics: [String], until isTold: @escaping (String) -> Bool) throws -> Int? {
