@@ -177,6 +177,8 @@ public final class KafkaFeed: PartitionFeed {
         guard let position = topics[place].position else { return }
         do throws(KafkaFault) {
             topics[place].opened(try reader.open(topics[place].partition, at: position))
+            // Of a place that was looked up in vain there is nothing to open.
+            if topics.allSatisfy({ $0.position != nil }) { lookUpFault = nil }
         } catch {
             failed(error, now)
         }

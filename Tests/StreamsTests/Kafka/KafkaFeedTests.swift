@@ -160,4 +160,15 @@ struct KafkaFeedTests {
         bench.drive { bench.offsets.count == 3 && feed.fault == nil }
         #expect(bench.offsets == [0, 1, 2])
     }
+
+    @Test("a look-up that failed is a fault no longer once reading goes on")
+    func lookedUpAgain() throws {
+        let bench = try KafkaFeedBench()
+        try bench.produce(positions: 3)
+        bench.cluster.fail(.listOffsets, [.init(29)])
+        let feed = bench.open(after: SettledPosition(offset: 41, records: 42))
+        bench.drive { feed.fault?.problem.contains("asking for the offsets") == true }
+        bench.drive { bench.offsets.count == 3 && feed.fault == nil }
+        #expect(bench.offsets == [0, 1, 2])
+    }
 }
