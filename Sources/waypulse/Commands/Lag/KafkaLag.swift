@@ -115,7 +115,9 @@ extension LagRow {
         guard let end else { return }
         if isOwnerHeard, let offset = status?.readOffset {
             read = max(offset + 1, settled ?? 0)
-            lagRecords = max(0, end - offset - 1)
+            // Behind the last record markers of transactions may stand, which its owner has passed and nobody reads.
+            let next = status.flatMap { known in known.endOffset.flatMap { end in known.lagRecords.map { end - $0 } } }
+            lagRecords = max(0, end - max(offset + 1, next ?? 0))
         } else {
             lagRecords = max(0, end - max(settled ?? committed ?? low, low))
         }
