@@ -211,7 +211,7 @@ extension Shard {
             state.pointee.shown.coordinate.distanceMeters(to: state.pointee.latest.coordinate) <= threshold
         else { return }
         state.pointee.latest = state.pointee.shown
-        record[.isAnchorForgotten] = true
+        state.pointee.isAnchorForgotten = true
         record.latestSpeed = record.shownSpeed
         record.latestHeading = record.shownHeading
     }
