@@ -245,22 +245,20 @@ public final class MemberRunner {
         let moment = engine.clock.moment
         let mark = crashes?.mark
         defer { mark?.clear() }
-        // In place: copied out of the array, each record would cost two counts of references and back.
-        batch.records.withUnsafeBufferPointer { records in
-            for place in begin..<end {
-                batch.applied = place + 1
-                let (source, offset) = (records[place].source, records[place].offset)
-                mark?.note(partition: partition, source: source, offset: offset)
-                if records[place].isRefused {
-                    member.countDeadLetter(partition: partition, source: source, offset: offset, at: moment)
-                    refuse(records[place].fault.map { [$0] } ?? [], records[place], batch, partition, isEvent: false)
-                    continue
-                }
-                let faults = member.apply(
-                    records[place].event, partition: partition, source: source, offset: offset, at: moment)
-                if !faults.isEmpty { refuse(faults.faults, records[place], batch, partition) }
-                if engine.lane.hasUrgentNews { engine.dispatch() }
+        let records = batch.records
+        for place in begin..<end {
+            batch.applied = place + 1
+            let (source, offset) = (records[place].source, records[place].offset)
+            mark?.note(partition: partition, source: source, offset: offset)
+            if records[place].isRefused {
+                member.countDeadLetter(partition: partition, source: source, offset: offset, at: moment)
+                refuse(records[place].fault.map { [$0] } ?? [], records[place], batch, partition, isEvent: false)
+                continue
             }
+            let faults = member.apply(
+                records[place].event, partition: partition, source: source, offset: offset, at: moment)
+            if !faults.isEmpty { refuse(faults.faults, records[place], batch, partition) }
+            if engine.lane.hasUrgentNews { engine.dispatch() }
         }
         return limit - (end - begin)
     }

@@ -29,4 +29,6 @@ public struct FeedRecord {
 
     @inline(__always) public var isRefused: Bool { refusal != nil }
     public var fault: EventFault? { refusal?.fault }
+    /// Nothing of it is counted by reference.
+    @inline(__always) var isPlain: Bool { refusal == nil && event.detail == nil }
 }

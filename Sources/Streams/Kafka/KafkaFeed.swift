@@ -30,7 +30,8 @@ public final class KafkaFeed: PartitionFeed {
     private let member: KafkaMember
     private let reader: KafkaReader
     private let placement: PlacementWatch?
-    private var intake: RecordIntake
+    // Touched with every record, and by this alone.
+    @exclusivity(unchecked) private var intake: RecordIntake
     private var batches = BatchQueue()
     /// By source.
     private var topics: [KafkaTopicFeed]
