@@ -1,4 +1,5 @@
 import KafkaClient
+import Pacing
 import Telemetry
 
 /// Records of one read of a partition. It serves again and again.
@@ -38,6 +39,9 @@ public final class EventBatch {
     public func key(at place: Int) -> (identifier: UnsafeRawBufferPointer, isSubject: Bool) {
         (records[place].event.identifier, records[place].event.isForSubject)
     }
+
+    /// Where that record's activity was found.
+    public func note(_ found: Shard.Place, at place: Int) { storage[place].place = found }
 
     func clear() {
         forgetRecords()

@@ -21,7 +21,7 @@ struct EventBatchTests {
         for count in [0, 1, 64, 65, 1_000, 3] {
             for offset in 0..<count { batch.append(Self.record(Int64(offset))) }
             #expect(batch.records.map(\.offset) == (0..<count).map(Int64.init))
-            #expect(batch.records.allSatisfy { !$0.isRefused })
+            #expect(batch.records.allSatisfy { !$0.isRefused && $0.place == nil })
             batch.clear()
             #expect(batch.records.isEmpty)
         }
