@@ -26,6 +26,7 @@ test: lint check-scripts build release
 	.build/release/waypulse simulate faults --seeds 5000 --complete
 	Tests/Scripts/check_plan_model .build/release/waypulse
 	$(PYTHON) Tests/Faults/run --short
+	$(PYTHON) Tests/Faults/test_sources.py .build/release/waypulse
 	$(SWIFT) build $(RELEASE) --product waypulse-bench
 	$(PYTHON) Tests/Scripts/test_sink.py .build/release/waypulse-bench
 	$(PYTHON) benchmarks/thresholds --allocations

@@ -73,24 +73,55 @@ static double seconds(clockid_t clock) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-bool cbenchmarks_kafka_read(
-    const char *servers, const char *topic, const int64_t *from, uint32_t partitions, uint64_t count, cbenchmarks_reading *reading) {
-    const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+// A client that has all partitions assigned, each from its offset in `from`, or from the beginning where that is NULL.
+static rd_kafka_t *assigned(const char *servers, const char *topic, const int64_t *from, uint32_t partitions, const char *wait) {
     rd_kafka_conf_t *settings = rd_kafka_conf_new();
     char problem[256];
     if (!set(settings, "bootstrap.servers", servers) || !set(settings, "group.id", "reader-of-the-benchmark")
-        || !set(settings, "enable.auto.commit", "false") || !set(settings, "log_level", "3"))
-        return false;
+        || !set(settings, "enable.auto.commit", "false") || !set(settings, "log_level", "3")
+        || (wait && !set(settings, "fetch.wait.max.ms", wait)))
+        return NULL;
     rd_kafka_t *client = rd_kafka_new(RD_KAFKA_CONSUMER, settings, problem, sizeof problem);
-    if (!client) return false;
+    if (!client) return NULL;
     rd_kafka_poll_set_consumer(client);
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)partitions);
     for (uint32_t number = 0; number < partitions; number++)
-        rd_kafka_topic_partition_list_add(list, topic, (int32_t)number)->offset = from[number];
-    bool isRead = rd_kafka_assign(client, list) == RD_KAFKA_RESP_ERR_NO_ERROR;
+        rd_kafka_topic_partition_list_add(list, topic, (int32_t)number)->offset = from ? from[number] : RD_KAFKA_OFFSET_BEGINNING;
+    const bool isAssigned = rd_kafka_assign(client, list) == RD_KAFKA_RESP_ERR_NO_ERROR;
     rd_kafka_topic_partition_list_destroy(list);
+    if (isAssigned) return client;
+    rd_kafka_destroy(client);
+    return NULL;
+}
+
+bool cbenchmarks_kafka_listen(
+    const char *servers, const char *topic, uint32_t partitions, uint64_t count, uint64_t *delays, uint32_t most) {
+    rd_kafka_t *client = assigned(servers, topic, NULL, partitions, "10");
+    if (!client) return false;
     uint64_t records = 0;
-    while (isRead && records < count) {
+    while (records < count) {
+        rd_kafka_message_t *message = rd_kafka_consumer_poll(client, 20000);
+        if (!message) break;
+        if (!message->err) {
+            rd_kafka_timestamp_type_t kind;
+            const double delay = seconds(CLOCK_REALTIME) * 1e3 - (double)rd_kafka_message_timestamp(message, &kind);
+            delays[delay < 0 ? 0 : delay < most - 1 ? (uint32_t)delay : most - 1] += 1;
+            records += 1;
+        }
+        rd_kafka_message_destroy(message);
+    }
+    rd_kafka_consumer_close(client);
+    rd_kafka_destroy(client);
+    return records == count;
+}
+
+bool cbenchmarks_kafka_read(
+    const char *servers, const char *topic, const int64_t *from, uint32_t partitions, uint64_t count, cbenchmarks_reading *reading) {
+    const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    rd_kafka_t *client = assigned(servers, topic, from, partitions, NULL);
+    if (!client) return false;
+    uint64_t records = 0;
+    while (records < count) {
         rd_kafka_message_t *message = rd_kafka_consumer_poll(client, 20000);
         if (!message) break;
         if (!message->err) {

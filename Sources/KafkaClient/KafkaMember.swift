@@ -27,7 +27,7 @@ public final class KafkaMember: KafkaConnection {
     public var onEvent: ((KafkaMemberEvent) -> Void)?
     /// What the group has given and not taken away; those of a revocation stay until it is over.
     public private(set) var owned: Set<KafkaTopicPartition> = []
-    /// Whether the group has told what of it is this member's, be it nothing.
+    /// Whether the group has told what of it is this member's, be it nothing, and has not taken it for dead since.
     public private(set) var hasJoined = false
     /// What the group wants back and waits for.
     var revocation: Revocation?
@@ -115,7 +115,10 @@ public final class KafkaMember: KafkaConnection {
     func tell(_ event: KafkaMemberEvent) {
         switch event {
         case .assigned(let partitions): owned.formUnion(partitions)
-        case .lost(let partitions), .released(let partitions, _): owned.subtract(partitions)
+        case .lost(let partitions):
+            owned.subtract(partitions)
+            hasJoined = false
+        case .released(let partitions, _): owned.subtract(partitions)
         case .revoked, .fault: break
         }
         onEvent?(event)

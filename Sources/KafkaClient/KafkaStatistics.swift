@@ -10,6 +10,10 @@ public struct KafkaStatistics: Equatable, Sendable {
         public var highOffset: Int64?
         public var storedOffset: Int64?
         public var committedOffset: Int64?
+        /// Whether there is a connection to the broker that leads it; nil where nobody knows who does.
+        public var isLeaderUp: Bool?
+        /// Number of that broker; −1 where nobody knows.
+        public var leader: Int64 = -1
     }
 
     /// Without those that are roles and not brokers (the group's coordinator, addresses that were given).
@@ -23,6 +27,7 @@ public struct KafkaStatistics: Equatable, Sendable {
     public var waitingRecords: Int64 = 0
     public var rebalances: Int64 = 0
     public var partitions: [Partition] = []
+    private var up: Set<Int64> = []
 
     /// - Returns: nil for what is no such text.
     init?(json: UnsafePointer<CChar>) {
@@ -40,6 +45,9 @@ public struct KafkaStatistics: Equatable, Sendable {
             }
         }
         guard !reader.isBroken else { return nil }
+        for place in partitions.indices where partitions[place].leader >= 0 {
+            partitions[place].isLeaderUp = up.contains(partitions[place].leader)
+        }
     }
 
     private mutating func readBroker(_ name: String, _ reader: inout JSONReader) {
@@ -61,7 +69,10 @@ public struct KafkaStatistics: Equatable, Sendable {
             coordinatorSilenceMilliseconds = silence >= 0 ? silence / 1_000 : nil
         } else if number >= 0 {
             brokers += 1
-            if isUp { brokersUp += 1 }
+            if isUp {
+                brokersUp += 1
+                up.insert(number)
+            }
         }
         roundTripMicroseconds = max(roundTripMicroseconds, roundTrip)
     }
@@ -74,6 +85,7 @@ public struct KafkaStatistics: Equatable, Sendable {
                 var partition = Partition(partition: KafkaTopicPartition(topic, number))
                 reader.object { key, reader in
                     switch key {
+                    case "leader": partition.leader = reader.integer() ?? -1
                     case "fetchq_cnt": partition.queuedRecords = reader.integer() ?? 0
                     case "fetchq_size": partition.queuedBytes = reader.integer() ?? 0
                     case "lo_offset": partition.lowOffset = reader.offset()

@@ -20,6 +20,7 @@ enum BenchmarkProgram {
             case "count": try CountBenchmark.run(options)
             case "produce": try ProduceBenchmark.run(options)
             case "read": try ReadBenchmark.run(options)
+            case "listen": try ReadBenchmark.listen(options)
             case "checkpoints": try CheckpointBenchmark.run(options)
             case "path": try PathBenchmark.run(options)
             default:

@@ -108,11 +108,12 @@ def errors(world, is_short):
 def unwritable_letters(world, is_short):
     """The topic of dead letters may not be written, past a kill and a take-over, and then may: positions wait for them, none is missing or there twice."""
     fault = world.source.broker.fault
+    letters = f"dlq.{world.shape.topic}"
+    # Before anybody has asked for it: clients keep what they were told for minutes.
+    fault("topic-error", letters, NOT_AUTHORIZED)
     a, b = world.start("a", "b")
     world.traffic.begin()
     world.run_to(0.2)
-    letters = f"dlq.{world.shape.topic}"
-    fault("topic-error", letters, NOT_AUTHORIZED)
     world.traffic.add_garbage_everywhere(20)
     world.until(lambda: letters in a.get("/readyz")[1] + b.get("/readyz")[1], 40, "a word about dead letters that cannot be written")
     world.unclean()

@@ -224,10 +224,10 @@ TWO_TOPICS = {"position_topic": "positions"}
 # Which stand-in is right for what: Tests/Scripts/kafka_broker.
 SCENARIOS |= {
     "kafka-calm": on("tansu", calm, 10, 30),
-    "kafka-kill": on("tansu", kill, 24, 80),
+    "kafka-kill": on("tansu", kill, 24, 80, is_daily=True),
     "kafka-freeze": on("tansu", freeze, 20, 60),
     "kafka-stop": on("tansu", stop, 20, 50),
-    "kafka-scale": on("tansu", scale, 24, 60),
+    "kafka-scale": on("tansu", scale, 24, 60, is_daily=True),
     "kafka-topics": on("tansu", two_topics, 24, 60, shape=TWO_TOPICS),
     "kafka-away": on("tansu", broker_away, 24, 50),
     "kafka-redis": on("tansu", redis_restart, 20, 50, fsync="always"),

@@ -12,7 +12,8 @@ import Testing
                 "a:9092/bootstrap": { "nodeid":-1, "state":"UP", "rtt": { "avg":0 } },
                 "GroupCoordinator": { "nodeid":1, "state":"UP", "rxidle":2500999 } },
               "topics":{ "rides":{ "topic":"rides", "batchsize": {"avg":1}, "partitions":{
-                "0": { "partition":0, "fetchq_cnt":3, "fetchq_size":612, "hi_offset":90, "lo_offset":10, "stored_offset":80, "committed_offset":-1001 },
+                "0": { "partition":0, "leader":1, "fetchq_cnt":3, "fetchq_size":612, "hi_offset":90, "lo_offset":10, "stored_offset":80, "committed_offset":-1001 },
+                "1": { "partition":1, "leader":2 }, "2": { "partition":2, "leader":-1 },
                 "-1": { "partition":-1, "fetchq_cnt":0 } } } },
               "cgrp": { "state": "up", "join_state": "steady", "rebalance_cnt": 4 }, "tx":0 }
             """
@@ -20,7 +21,10 @@ import Testing
         var rides = KafkaStatistics.Partition(partition: KafkaTopicPartition("rides", 0))
         (rides.queuedRecords, rides.queuedBytes) = (3, 612)
         (rides.lowOffset, rides.highOffset, rides.storedOffset) = (10, 90, 80)
-        #expect(statistics?.partitions == [rides])
+        rides.leader = 1
+        rides.isLeaderUp = true
+        #expect(statistics?.partitions.first == rides)
+        #expect(statistics?.partitions.map(\.isLeaderUp) == [true, false, nil])
         #expect(statistics?.brokers == 2)
         #expect(statistics?.brokersUp == 1)
         #expect(statistics?.coordinatorSilenceMilliseconds == 2_500)

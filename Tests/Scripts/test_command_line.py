@@ -1231,6 +1231,62 @@ class KafkaDeadLetters(WithKafka, WithRedis, WithSimulator):
         self.assertIn("there is no topic dlq.rides", errors)
 
 
+class Lag(WithKafka, WithRedis, WithSimulator):
+    """How a group stands, with an owner and without one."""
+
+    begin_member = KafkaDeadLetters.begin_member
+    ready = Members.ready
+
+    def rows(self, *settings):
+        words = [word for setting in settings for word in ("--set", setting)]
+        status, output, errors = self.waypulse("lag", *words, "--json")
+        self.assertEqual(status, OK, errors)
+        return [json.loads(line) for line in output.splitlines()]
+
+    def until_row(self, settings, holds):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (holds(row := self.rows(*settings)[3])):
+            self.assertLess(time.monotonic(), deadline, row)
+            time.sleep(0.2)
+        return row
+
+    def test_partitions_of_kafka_with_an_owner_and_without(self):
+        settings = [
+            f"source.kafka.bootstrapServers={self.servers}", "source.kafka.topics=rides", f"storage.redis.url={self.url}"
+        ]  # fmt: skip
+        self.assertEqual(self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max")[0], OK)
+        # Nobody has read it: all of it lies there, since about now.
+        row = self.rows(*settings)[3]
+        self.assertEqual((row["owner"], row["read"], row["settled"], row["committed"]), (None, None, None, None))
+        self.assertEqual((row["end"], row["lagRecords"]), (13, 13))
+        self.assertGreaterEqual(row["lagSeconds"], 0)
+
+        member, *_ = self.begin_member()
+        row = self.until_row(settings, lambda row: row["committed"] == 13 and row["read"] == 13)
+        self.assertTrue(row["owner"])
+        self.assertEqual((row["settled"], row["end"], row["lagRecords"], row["unsettledRecords"]), (13, 13, 0, 0))
+        self.assertEqual((row["lagSeconds"], row["oldestUnsettledSeconds"]), (0, 0))
+
+        member.terminate()
+        member.wait(timeout=PATIENCE_SECONDS)
+        self.assertEqual(self.waypulse("replay", "ride.jsonl", *self.place("to"), "--speed", "max")[0], OK)
+        row = self.rows(*settings)[3]
+        self.assertEqual((row["owner"], row["settled"], row["committed"], row["end"], row["lagRecords"]), (None, 13, 13, 26, 13))
+
+    def test_streams_of_redis_without_an_owner(self):
+        settings = [f"source.redis.url={self.url}", "source.redis.topics=rides", "source.redis.partitions=4"]
+        place = ["--to", self.url, "--topic", "rides", "--partitions", "4"]
+        self.assertEqual(self.waypulse("replay", "ride.jsonl", *place, "--speed", "max")[0], OK)
+        row = self.rows(*settings)[3]
+        self.assertEqual((row["owner"], row["lagRecords"], row["end"]), (None, 13, None))
+        self.assertGreaterEqual(row["lagSeconds"], 0)
+
+    def test_what_is_missing_is_named(self):
+        status, _, errors = self.waypulse("lag")
+        self.assertEqual(status, USAGE)
+        self.assertIn("waypulse lag --config waypulse.yaml", errors)
+
+
 class Guarantees(WithSimulator):
     """The rows of the README's table that take a whole process to see."""
 

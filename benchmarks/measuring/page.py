@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "benchmarks/README.md"
 MARKERS = ("<!-- results: written by benchmarks/run --write-page -->", "<!-- end of results -->")
 PACKAGES = ["libnghttp2-14", "nghttp2-client", "libssl3", "libsimdjson14", "libc6", "golang-go", "golang-golang-x-net-dev",
-            "redis-server", "libhiredis0.14"]
+            "redis-server", "libhiredis0.14", "librdkafka1"]
 
 
 def number(value, digits):

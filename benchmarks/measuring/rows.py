@@ -75,6 +75,7 @@ FULL = "200000 activities"
 COUNTED = "lane and worker"
 STREAMED, PUSHED, IN_MEMORY = "streams", "a member with many pushes", "in memory"
 TAKEN_OVER, HANDED, SILENT = "100000 activities", "urgent statuses", "the provider is a black hole"
+TOPIC, TENTH, HURRIED, HELD = "a topic", "one push in ten events", "urgent statuses", "100000 activities with holds of a minute"
 URGENT = "beside 200000 positions/s"
 SIMDJSON = "simdjson on-demand"
 
@@ -190,4 +191,28 @@ ROWS = [
     Row("outage", "", SILENT, "waypulse", "mostMebibytes", "MiB at the most"),
     Row("outage", "", SILENT, "waypulse", "seconds", "seconds"),
     Row("outage", "", SILENT, "waypulse", "eventsPerSecond", "events/s read"),
+    Row("kafka", "`waypulse run` on a Kafka topic of 8 partitions, decode and pacing included", TOPIC, "waypulse",
+        "cpuSecondsPerMillionEvents", "CPU-s a million events", digits=2,
+        against=Against(TOPIC, "librdkafka", "a librdkafka loop, record by record"), target=ratio_at_most(2.0)),
+    Row("kafka", "", TOPIC, "waypulse", "eventsPerCPUSecond", "events a CPU-second", target=at_least(700_000)),
+    Row("kafka", "", TOPIC, "waypulse", "eventsPerSecond", "events/s on one core"),
+    Row("kafka", "a librdkafka loop, which decodes nothing", TOPIC, "librdkafka", "cpuSecondsPerMillionEvents",
+        "CPU-s a million events", digits=2),
+    Row("kafka", "", TOPIC, "librdkafka", "entriesPerSecond", "events/s"),
+    Row("kafka", "the same topic, one event in ten 200 m on", TENTH, "waypulse", "cpuMicrosecondsPerEvent", "CPU-µs an event",
+        digits=2, target=at_most(2.0)),
+    Row("kafka", "", TENTH, "waypulse", "pushesPerEvent", "pushes an event", digits=3),
+    Row("kafka", "", TENTH, "waypulse", "pushesPerSave", "pushes a batch of checkpoints"),
+    Row("kafka", "urgent update beside 50,000 positions/s, produced → at the provider, p50", HURRIED, "waypulse", "medianMilliseconds",
+        "ms", digits=1, target=at_most(5)),
+    Row("kafka", "p99", HURRIED, "waypulse", "p99Milliseconds", "ms", digits=1, target=at_most(20)),
+    Row("kafka", "latest", HURRIED, "waypulse", "longestMilliseconds", "ms"),
+    Row("kafka", "the same, produced → out of a librdkafka loop, p50", HURRIED, "librdkafka", "medianMilliseconds", "ms", digits=1),
+    Row("kafka", "p99", HURRIED, "librdkafka", "p99Milliseconds", "ms", digits=1),
+    Row("kafka", "100,000 live activities with holds of 60 s, killed (-9): records read again", HELD, "waypulse", "recordsReplayed",
+        "records"),
+    Row("kafka", "", HELD, "waypulse", "holdSeconds", "s the settled position was behind", digits=1),
+    Row("kafka", "", HELD, "waypulse", "claimedMilliseconds", "ms from the kill to the first partition"),
+    Row("kafka", "", HELD, "waypulse", "ownedMilliseconds", "ms to the last"),
+    Row("kafka", "", HELD, "waypulse", "firstPushMilliseconds", "ms to the first push"),
 ]

@@ -89,6 +89,11 @@ typedef struct {
 bool cbenchmarks_kafka_read(
     const char *servers, const char *topic, const int64_t *from, uint32_t partitions, uint64_t count, cbenchmarks_reading *reading);
 
+/// The same loop in a hurry, with `fetch.wait.max.ms` of 10: how many milliseconds after its making each record came, by their number, those of
+/// `most` and beyond in the last place.
+bool cbenchmarks_kafka_listen(
+    const char *servers, const char *topic, uint32_t partitions, uint64_t count, uint64_t *delays, uint32_t most);
+
 /// Has malloc give back to the system what it holds and nobody uses.
 void cbenchmarks_give_back_memory(void);
 

@@ -30,6 +30,7 @@ public final class KafkaFeed: PartitionFeed {
     private let member: KafkaMember
     private let reader: KafkaReader
     private let placement: PlacementWatch?
+    private let leaders: LeaderWatch?
     // Touched with every record, and by this alone.
     @exclusivity(unchecked) private var intake: RecordIntake
     private var batches = BatchQueue()
@@ -53,12 +54,15 @@ public final class KafkaFeed: PartitionFeed {
     ///   - member: of the group; is asked what that has committed.
     ///   - after: by source, where its owner says that reading goes on; nil where the store has nothing.
     ///   - placement: is shown one record of each read.
+    ///   - leaders: knows whose leader is away.
     ///   - mark: is told which record is in work.
     public init(
         partition: Int32, epoch: Epoch, member: KafkaMember, reader: KafkaReader, settings: KafkaFeedSettings,
-        after: [SettledPosition?], placement: PlacementWatch? = nil, mark: WorkMark? = nil
+        after: [SettledPosition?], placement: PlacementWatch? = nil, leaders: LeaderWatch? = nil,
+        mark: WorkMark? = nil
     ) {
-        (self.partition, self.epoch, self.placement) = (partition, epoch, placement)
+        (self.partition, self.epoch) = (partition, epoch)
+        (self.placement, self.leaders) = (placement, leaders)
         (self.member, self.reader, self.settings) = (member, reader, settings)
         intake = RecordIntake(apps: settings.apps, partition: partition, mark: mark)
         topics = zip(settings.topics.indices, after).map { source, position in
@@ -90,8 +94,8 @@ public final class KafkaFeed: PartitionFeed {
                 source: "topics \(settings.topics.joined(separator: ", "))", problem: fault.problem,
                 remedy: fault.remedy)
         }
-        return topics.lazy.compactMap { topic in
-            topic.fault.map {
+        return topics.lazy.compactMap { [leaders] topic in
+            (topic.fault ?? leaders?.fault(of: topic.partition)).map {
                 SourceFault(source: topic.partition.description, problem: $0.problem, remedy: $0.remedy)
             }
         }.first
@@ -240,7 +244,8 @@ public final class KafkaFeed: PartitionFeed {
         return topics.indices.map { place in
             var lag = topics[place].lag(
                 unapplied: firstUnapplied(place), nowMilliseconds: now, wallMilliseconds: wallMilliseconds)
-            if silence > Self.freshMilliseconds { lag.milliseconds += silence }
+            let unheard = max(silence, leaders?.awayMilliseconds(topics[place].partition, now) ?? 0)
+            if unheard > Self.freshMilliseconds { lag.milliseconds += unheard }
             return lag
         }
     }

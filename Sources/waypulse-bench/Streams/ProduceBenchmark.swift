@@ -33,9 +33,9 @@ enum ProduceBenchmark {
             let port = UInt16(try options.number("port", default: 6379))
             return try ProducerTarget(redis: port, topic: topic, most: UInt32(most))
         }
-        // What is produced as fast as it goes goes in large batches; what is produced at a rate goes at once.
-        return try ProducerTarget(
-            kafka: servers, topic: topic, lingerMilliseconds: options.text("seconds") == nil ? 5 : 0)
+        // What is produced as fast as it goes goes in large batches.
+        let linger = options.text("linger") == nil ? 5 : try options.number("linger", default: 5)
+        return try ProducerTarget(kafka: servers, topic: topic, lingerMilliseconds: UInt32(linger))
     }
 
     private static func pace(

@@ -47,4 +47,31 @@ enum ReadBenchmark {
             ]
         ).print()
     }
+
+    /// `listen --kafka HOST:PORT --count N`: how long after its making each of so many records comes out of a plain loop.
+    static func listen(_ options: BenchmarkOptions) throws {
+        let (servers, topic) = (options.text("kafka") ?? "", options.text("topic") ?? "rides")
+        let partitions = UInt32(try options.number("partitions", default: 8))
+        let count = UInt64(try options.number("count", default: 1_000_000))
+        var delays = [UInt64](repeating: 0, count: 60_000)
+        guard cbenchmarks_kafka_listen(servers, topic, partitions, count, &delays, UInt32(delays.count)) else {
+            throw BenchmarkFault(problem: "fewer than \(count) records of \(topic) came from \(servers)")
+        }
+        func quantile(_ share: Double) -> Double {
+            var below: UInt64 = 0
+            let place = delays.firstIndex {
+                below += $0
+                return Double(below) >= share * Double(count)
+            }
+            return Double(place ?? delays.count)
+        }
+        Measurement(
+            case: options.text("case") ?? "kafka", subject: "librdkafka",
+            round: try options.number("round", default: 1),
+            figures: [
+                "medianMilliseconds": quantile(0.5), "p99Milliseconds": quantile(0.99),
+                "longestMilliseconds": quantile(1),
+            ]
+        ).print()
+    }
 }

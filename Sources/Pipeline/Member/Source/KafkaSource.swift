@@ -33,6 +33,9 @@ final class KafkaSource: MemberSource {
     private let reader: KafkaReader
     private let placement: PlacementWatch
     private let conflicts: Counter<NoLabel>
+    private let gauges: KafkaGauges
+    private let leaders = LeaderWatch()
+    private var coordinatorSilenceMilliseconds: Int64 = 0
     private var toldConflicts = 0
     /// Nil before the group is joined.
     private var group: KafkaMember?
@@ -70,8 +73,13 @@ final class KafkaSource: MemberSource {
             help:
                 "Records looked at (one of each read) that lie in another partition than other producers of the topic would have put them in, or have no key."
         )
+        gauges = KafkaGauges(registry: registry)
         reader = try KafkaReader(
             settings: settings.kafka, reading: settings.reading, loop: loop, instruments: instruments, log: log)
+        reader.onStatistics = { [gauges, leaders] in
+            gauges.publish(ofReader: $0)
+            leaders.note($0, nowMilliseconds: EventLoop.currentMilliseconds())
+        }
         placement.onFinding = { [log] in KafkaSource.tell($0, log) }
         // So that it knows their leaders when the first partition comes: librdkafka takes a second to ask by itself.
         reader.partitionCounts(of: settings.feed.topics) { _ in }
@@ -84,6 +92,11 @@ final class KafkaSource: MemberSource {
         if case .failing(let fault) = group.status { return fault.description }
         if let groupFault { return groupFault.description }
         if !surplus.isEmpty { return surplusText }
+        if coordinatorSilenceMilliseconds > Int64(settings.group.sessionTimeoutMilliseconds) * 2 / 3 {
+            return
+                "nothing has come from the coordinator of the group \(settings.group.id) for \(coordinatorSilenceMilliseconds / 1000) s, and it takes "
+                + "this member for dead after \(settings.group.sessionTimeoutMilliseconds / 1000) s: see whether that broker can be reached"
+        }
         return group.hasJoined ? nil : "joining the group \(settings.group.id) of Kafka at \(settings.place)"
     }
 
@@ -91,7 +104,7 @@ final class KafkaSource: MemberSource {
         guard let group else { preconditionFailure("partition \(partition) is owned before the group is joined") }
         return KafkaFeed(
             partition: partition, epoch: epoch, member: group, reader: reader, settings: settings.feed, after: after,
-            placement: placement, mark: mark)
+            placement: placement, leaders: leaders, mark: mark)
     }
 
     // MARK: The group
@@ -118,7 +131,9 @@ final class KafkaSource: MemberSource {
             let group = try KafkaMember(
                 settings: settings.kafka, group: settings.group, loop: loop, instruments: instruments, log: log)
             group.onEvent = { [weak self] in self?.events.append($0) }
-            group.onStatistics = { [weak self] statistics in
+            group.onStatistics = { [weak self, gauges] statistics in
+                gauges.publish(ofMember: statistics)
+                self?.coordinatorSilenceMilliseconds = statistics.coordinatorSilenceMilliseconds ?? 0
                 self?.committed = [:]
                 for known in statistics.partitions {
                     if let offset = known.committedOffset { self?.committed[known.partition] = offset }

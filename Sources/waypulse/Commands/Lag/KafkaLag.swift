@@ -46,18 +46,28 @@ struct KafkaLag {
 
     private func fill(_ table: inout LagTable, from reader: KafkaReader) throws {
         let partitions = table.rows.map { KafkaTopicPartition($0.topic, $0.partition) }
-        let committed = try topic.answer { reader.committed(of: partitions, $0) }
+        var committed: Result<[Int64?], KafkaFault>?
         var ends: [Result<KafkaWatermarks, KafkaFault>]?
+        reader.committed(of: partitions) { committed = $0 }
         reader.watermarks(of: partitions) { ends = $0 }
-        while ends == nil {
+        while committed == nil || ends == nil {
             guard !topic.isStopped else { throw CommandFault(.failure, "stopped") }
             topic.turn()
         }
+        // A broker that is away is no reason to be silent about the others.
+        switch committed {
+        case .success(let offsets): for (place, offset) in offsets.enumerated() { table.rows[place].committed = offset }
+        case .failure(let fault): table.unknown.append("what the group has committed is not known: \(fault)")
+        case nil: break
+        }
         for (place, end) in (ends ?? []).enumerated() {
-            let end = try end.get()
-            table.rows[place].committed = committed[place]
-            table.rows[place].end = max(end.high, table.rows[place].status?.endOffset ?? 0)
-            table.rows[place].complete(low: end.low)
+            switch end {
+            case .success(let end):
+                table.rows[place].end = max(end.high, table.rows[place].status?.endOffset ?? 0)
+                table.rows[place].complete(low: end.low)
+            case .failure(let fault):
+                table.unknown.append("where \(partitions[place]) ends is not known: \(fault)")
+            }
         }
         try lookAtTimes(&table, reader)
     }
@@ -65,7 +75,7 @@ struct KafkaLag {
     /// Where no owner says how old what it did not read is.
     private func lookAtTimes(_ table: inout LagTable, _ reader: KafkaReader) throws {
         var open: [(place: Int, reader: KafkaPartitionReader)] = []
-        for (place, row) in table.rows.enumerated() where row.lagMilliseconds == nil {
+        for (place, row) in table.rows.enumerated() where row.lagMilliseconds == nil && row.end != nil {
             guard row.lagRecords ?? 0 > 0 else {
                 table.rows[place].lagMilliseconds = 0
                 continue

@@ -22,6 +22,7 @@ enum LagCommand: Command {
         unsettled  records read that settled has not passed: they wait for a cadence, an answer or the next save
         oldest     seconds since the oldest record was read that keeps settled from moving on
 
+        Brokers that do not answer leave their partitions open, and the exit code is 69 then.
         Held updates keep settled and committed back on purpose, for storage.maxUncommittedAge at most: scale and alert on lag and seconds.
         """
     static let flags: [Flag] = [.config, .set, .json]
@@ -43,6 +44,7 @@ enum LagCommand: Command {
         if arguments.has(.json) { table.writeJSON(to: output) } else { table.write(to: output) }
         output.flush()
         if !arguments.has(.json) { Console.say(table.sum) }
-        return .success
+        for text in table.unknown { Console.say("warning: \(text)") }
+        return table.unknown.isEmpty ? .success : .unavailable
     }
 }

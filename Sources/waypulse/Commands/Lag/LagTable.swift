@@ -41,6 +41,8 @@ struct LagRow {
 struct LagTable {
     let title: String
     var rows: [LagRow] = []
+    /// What could not be asked, in words for people.
+    var unknown: [String] = []
 
     private static let header = [
         "topic", "partition", "owner", "read", "settled", "committed", "end", "lag", "seconds", "unsettled", "oldest",
