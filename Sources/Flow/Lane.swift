@@ -79,12 +79,13 @@ public final class Lane {
 
     // MARK: Events and time
 
+    /// - Parameter place: where its activity was looked for before, if it was.
     /// - Returns: what the caller has to dead-letter.
     public func apply(
-        _ event: Event, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
+        _ event: Event, place: Shard.Place? = nil, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
     ) -> ApplyFaults {
         let shard = shards[shard(of: partition)]
-        let faults = shard.apply(event, offset: offset, source: source, at: moment.pacing)
+        let faults = shard.apply(event, place: place, offset: offset, source: source, at: moment.pacing)
         if !shard.newlyReady.isEmpty {
             hasNews = true
             if shard.newlyReady.contains(.urgent) { hasUrgentNews = true }
@@ -103,6 +104,13 @@ public final class Lane {
             }
             for index in 0..<count { shard.prefetchState(at: places[index]) }
         }
+    }
+
+    /// The same for one event whose activity was looked for before, to be called some events ahead of `apply`.
+    public func prefetch(_ identifier: UnsafeRawBufferPointer, at place: Shard.Place, partition: Int32) {
+        shards[shard(of: partition)].prefetchState(at: place)
+        // It is compared.
+        if let bytes = identifier.baseAddress { Shard.prefetch(bytes, lines: 1) }
     }
 
     /// The same for a batch of answers, some before each is completed.

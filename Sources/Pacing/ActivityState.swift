@@ -68,7 +68,8 @@ struct ActivityState {
     private var timerDue = Int48.max
     private var startOrderBits = Int48(0)
     var pool: UInt16 = 0
-    var timerSlot: UInt16 = 0
+    /// `timerSlot` in twelve bits, above it what spares the position path a look at the record.
+    private var timerSlotAndMarks: UInt16 = 0
     /// Of a free slot: the next one.
     var timerNext = ActivitySlab.noIndex
     var timerPrevious = ActivitySlab.noIndex
@@ -92,6 +93,28 @@ extension ActivityState {
     var timerDueMilliseconds: Int64 {
         get { timerDue.value }
         set { timerDue = Int48(newValue) }
+    }
+
+    /// Where in the wheel its timer stands; 704 places there are.
+    var timerSlot: UInt16 {
+        get { timerSlotAndMarks & 0xfff }
+        set { timerSlotAndMarks = timerSlotAndMarks & ~0xfff | (newValue & 0xfff) }
+    }
+
+    /// What the newest position was is forgotten: the next one need not fit to it.
+    var isAnchorForgotten: Bool {
+        get { timerSlotAndMarks & 1 << 15 != 0 }
+        set { mark(15, newValue) }
+    }
+
+    /// Set with each update that gets under way, and never wrong where it is not set; whoever finds none may take it back.
+    var mayHaveFlight: Bool {
+        get { timerSlotAndMarks & 1 << 14 != 0 }
+        set { mark(14, newValue) }
+    }
+
+    private mutating func mark(_ bit: UInt16, _ isSet: Bool) {
+        timerSlotAndMarks = timerSlotAndMarks & ~(1 << bit) | (isSet ? 1 << bit : 0)
     }
 
     var startOrder: Int64 {

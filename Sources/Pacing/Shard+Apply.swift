@@ -1,9 +1,9 @@
 import Telemetry
 
 extension Shard {
-    func applyToActivity(_ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
+    func applyToActivity(_ event: Event, at place: Place, origin: Origin, _ moment: Instant) -> EventFault? {
         decisions.activityEvents += 1
-        guard let index = find(event.identifier) else {
+        guard let index = find(event.identifier, at: place) else {
             return applyToUnknown(event, origin: origin, moment)
         }
         return applyToKnown(index, event, origin: origin, moment)

@@ -4,7 +4,14 @@ extension Shard {
     /// Whether something may be kept of this id that has to be restored before an event for it is applied.
     public func needsLoad(_ identifier: UnsafeRawBufferPointer, isSubject: Bool) -> Bool {
         if isSubject { return !subjects.isComplete(identifier) }
-        guard let index = find(identifier) else { return true }
+        var place = place(of: identifier)
+        return needsLoad(identifier, at: &place)
+    }
+
+    /// The same for an activity. Where it is known, its place then says where it lies.
+    public func needsLoad(_ identifier: UnsafeRawBufferPointer, at place: inout Place) -> Bool {
+        guard let index = find(identifier, at: place) else { return true }
+        place.index = index
         // An event is on its way: the activity stays.
         if !leaving.isEmpty { leaving.remove(index) }
         return false
@@ -211,7 +218,7 @@ extension Shard {
             state.pointee.shown.coordinate.distanceMeters(to: state.pointee.latest.coordinate) <= threshold
         else { return }
         state.pointee.latest = state.pointee.shown
-        record[.isAnchorForgotten] = true
+        state.pointee.isAnchorForgotten = true
         record.latestSpeed = record.shownSpeed
         record.latestHeading = record.shownHeading
     }

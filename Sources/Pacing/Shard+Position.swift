@@ -46,7 +46,7 @@ extension Shard {
         let fix = Fix(event.position)
         guard fix.latitude.isFinite, fix.longitude.isFinite else { return .notFinite }
         guard state.pointee.latest.exists else { return .plausible }
-        if settings.keepsCheckpoints, record(index)[.isAnchorForgotten] { return .plausible }
+        if state.pointee.isAnchorForgotten { return .plausible }
         let gap = event.timestampMilliseconds - state.pointee.latestTimestampMilliseconds
         if gap > rules.reanchorAfterMilliseconds { return .plausible }
         return Sanity.plausibility(
@@ -70,17 +70,23 @@ extension Shard {
             isInsideDeadband(state, rules)
         {
             count(.deadband)
-            if settings.keepsCheckpoints, let flight = record(index).flight {
-                let contribution = Contribution(
-                    origin: origin, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
-                follow(index, flight, contribution)
-            }
+            if settings.keepsCheckpoints, state.pointee.mayHaveFlight { followFlight(index, origin, moment) }
             return nil
         }
         let contribution = Contribution(
             origin: origin, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
         evaluate(index, joining: contribution, quiet: .deadband, moment)
         return nil
+    }
+
+    private func followFlight(_ index: UInt32, _ origin: Origin, _ moment: Instant) {
+        guard let flight = record(index).flight else {
+            state(index).pointee.mayHaveFlight = false
+            return
+        }
+        let contribution = Contribution(
+            origin: origin, appliedAtMilliseconds: moment.nowMilliseconds, ownsPosition: true)
+        follow(index, flight, contribution)
     }
 
     private func isInsideDeadband(_ state: UnsafeMutablePointer<ActivityState>, _ rules: PositionRules) -> Bool {
@@ -186,7 +192,7 @@ extension Shard {
         let state = state(index)
         state.pointee.latest = Fix(position)
         state.pointee.latestTimestampMilliseconds = timestampMilliseconds
-        if settings.keepsCheckpoints { record(index)[.isAnchorForgotten] = false }
+        state.pointee.isAnchorForgotten = false
         guard rules.keepsMotion else { return }
         let record = record(index)
         record.latestSpeed = position.speedMetersPerSecond

@@ -1,8 +1,12 @@
 extension Shard {
-    /// Where an id is looked for: what the two steps of a prefetch hand on.
+    /// Where an id is looked for, and where it was found: what looking ahead hands on, so that an id is hashed once.
     public struct Place: Sendable {
-        fileprivate let hash: UInt32
+        let hash: UInt32
+        /// Where its activity lay when it was found; none before that.
+        var index = ActivitySlab.noIndex
     }
+
+    func place(of identifier: UnsafeRawBufferPointer) -> Place { Place(hash: activities.hash(of: identifier)) }
 
     /// The first step of a prefetch: starts to load the place in the table where `identifier` is looked for.
     ///
@@ -10,23 +14,31 @@ extension Shard {
     /// the first step for each, then the second for each, then applies them in order: the waits then overlap. It changes nothing, and
     /// an event may be applied without it, or not at all after it.
     public func prefetchSlot(of identifier: UnsafeRawBufferPointer) -> Place {
-        let place = Place(hash: activities.hash(of: identifier))
+        let place = place(of: identifier)
         activities.prefetch(place.hash)
         return place
     }
 
     /// The second step: starts to load what applying a position to the activity reads.
     public func prefetchState(at place: Place) {
-        guard let index = activities.firstCandidate(place.hash) else { return }
+        guard let index = candidate(place) else { return }
         let state = UnsafeRawPointer(state(index))
         Memory.prefetch(state)
         Memory.prefetch(state + 64)
-        if let ring = slab.ring(index) {
-            Memory.prefetch(ring)
-            Memory.prefetch(UnsafeRawPointer(ring) + 64)
-        }
-        // Whether the place it has is its own, and whether an update is under way: with checkpoints each position asks.
-        if settings.keepsCheckpoints { Shard.prefetch(UnsafeRawPointer(slab.records[index]), lines: 2) }
+        guard let ring = slab.ring(index) else { return }
+        Memory.prefetch(ring)
+        Memory.prefetch(UnsafeRawPointer(ring) + 64)
+    }
+
+    /// Instead of the second step, where nothing but `needsLoad` is asked.
+    public func prefetchIdentifier(at place: Place) {
+        guard let index = candidate(place) else { return }
+        withUnsafePointer(to: &state(index).pointee.identifier) { Memory.prefetch($0) }
+    }
+
+    /// Most likely where `find` will find it.
+    private func candidate(_ place: Place) -> UInt32? {
+        place.index < slab.bound ? place.index : activities.firstCandidate(place.hash)
     }
 
     /// Starts to load what settling an update will read.

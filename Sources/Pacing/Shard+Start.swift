@@ -30,6 +30,7 @@ extension Shard {
         let state = state(index)
         state.pointee.flags.remove([.ended, .mustJudge, .hasEventSinceSend])
         state.pointee.latest = .none
+        state.pointee.isAnchorForgotten = false
         state.pointee.shown = .none
         state.pointee.latestTimestampMilliseconds = .min
         state.pointee.quietUntilMilliseconds = .max

@@ -5,7 +5,8 @@ extension Shard {
     func applyToSubject(_ event: Event, origin: Origin, _ moment: Instant) -> ApplyFaults {
         var faults = ApplyFaults()
         if event.kind == .activityStarted || event.kind == .token {
-            if let fault = applyToActivity(event, origin: origin, moment) { faults.add(fault) }
+            let place = place(of: event.identifier)
+            if let fault = applyToActivity(event, at: place, origin: origin, moment) { faults.add(fault) }
             return faults
         }
         let drop =

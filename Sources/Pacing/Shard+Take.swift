@@ -193,6 +193,7 @@ extension Shard {
             superseded?.shownBefore
             ?? Shown(
                 position: judgement.shownPosition, contentState: record.shownContent, exists: record.hasShown)
+        state.pointee.mayHaveFlight = true
         record.flight = Flight(
             update, life: record.life, contributions: record.waiting, shownBefore: shownBefore, setFields: setFields,
             wasRetargeting: reasons.contains(.retarget), before: before, bucketAfter: record.bucket)

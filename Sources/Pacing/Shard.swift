@@ -86,15 +86,20 @@ public final class Shard {
     /// Applies one record, in partition order.
     ///
     /// - Parameters:
+    ///   - place: where its activity was looked for before, if it was; a hint that may be out of date.
     ///   - offset: its place in its source; −1 where it has none.
     ///   - source: which one of those that feed the partition, of at most `Origin.maxSources`.
     /// - Returns: what the caller has to dead-letter.
-    public func apply(_ event: Event, offset: Int64 = -1, source: Int = 0, at instant: Instant) -> ApplyFaults {
+    public func apply(
+        _ event: Event, place: Place? = nil, offset: Int64 = -1, source: Int = 0, at instant: Instant
+    ) -> ApplyFaults {
         let moment = moment(instant)
         let origin = Origin(offset: offset, source: UInt8(source))
         if event.isForSubject { return applyToSubject(event, origin: origin, moment) }
         var faults = ApplyFaults()
-        if let fault = applyToActivity(event, origin: origin, moment) { faults.add(fault) }
+        if let fault = applyToActivity(event, at: place ?? self.place(of: event.identifier), origin: origin, moment) {
+            faults.add(fault)
+        }
         return faults
     }
 
@@ -167,11 +172,16 @@ extension Shard {
         UnsafePointer(positionRules + Int(state(index).pointee.rules))
     }
 
-    func find(_ identifier: UnsafeRawBufferPointer) -> UInt32? {
+    func find(_ identifier: UnsafeRawBufferPointer) -> UInt32? { find(identifier, at: place(of: identifier)) }
+
+    func find(_ identifier: UnsafeRawBufferPointer, at place: Place) -> UInt32? {
         let states = slab.states
-        return activities.find(activities.hash(of: identifier)) { index in
+        func isNamed(_ index: UInt32) -> Bool {
             withUnsafePointer(to: &states[index].pointee.identifier) { StoredIdentifier.hasBytes($0, identifier) }
         }
+        // Where it was; a place that is free, or another's by now, has not its id.
+        if place.index < slab.bound, isNamed(place.index) { return place.index }
+        return activities.find(place.hash, isNamed: isNamed)
     }
 
     func withIdentifier<Result>(ofIndex index: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {

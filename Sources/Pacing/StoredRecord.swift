@@ -29,8 +29,6 @@ struct StoredRecord {
         static let hasDifference = Flags(rawValue: 1 << 13)
         /// Stands in the list of those that are to be saved.
         static let isUnsaved = Flags(rawValue: 1 << 14)
-        /// What the newest position was is forgotten: the next one need not fit to it.
-        static let isAnchorForgotten = Flags(rawValue: 1 << 15)
     }
 
     // The newest truth, and what the phone was told. (The positions are in the state.) These three stand first: `prefetchParts`.

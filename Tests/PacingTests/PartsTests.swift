@@ -130,6 +130,19 @@ struct LayoutTests {
         #expect(MemoryLayout<ActivityState>.offset(of: \.identifier) == 64)
     }
 
+    @Test("the place in the wheel shares its word with marks that leave it alone")
+    func marks() {
+        var state = ActivityState()
+        state.timerSlot = 703
+        #expect(!state.isAnchorForgotten && !state.mayHaveFlight)
+        state.isAnchorForgotten = true
+        state.timerSlot = 5
+        #expect(state.isAnchorForgotten && !state.mayHaveFlight && state.timerSlot == 5)
+        state.mayHaveFlight = true
+        state.isAnchorForgotten = false
+        #expect(!state.isAnchorForgotten && state.mayHaveFlight && state.timerSlot == 5)
+    }
+
     @Test("names are those of the spec, reasons in the order of its table")
     func names() {
         #expect(Decision.allCases.map(\.name).contains("after_end"))

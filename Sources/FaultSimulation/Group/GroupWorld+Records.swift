@@ -91,12 +91,19 @@ extension GroupWorld {
         let records = log.read(
             partition: partition, source: source, after: reading.askedOffset, atMost: group.fetchCount)
         guard let last = records.last, !dies(node, before: .fetched) else { return }
-        let events = records.compactMap(\.event)
         node.readings[partition]?[source].askedOffset = last.offset
+        var places = [Shard.Place?](repeating: nil, count: records.count)
         let ticket = node.member.prepare(
-            events.count, partition: Int32(partition), at: node.read(atMilliseconds: realMilliseconds)
-        ) { (script.names[events[$0].name], events[$0].isForSubject) }
-        node.batches[partition].append(Node.Batch(source: source, ticket: ticket, records: records))
+            records.count, partition: Int32(partition), at: node.read(atMilliseconds: realMilliseconds)
+        ) {
+            guard let event = records[records.startIndex + $0].event else {
+                return (UnsafeRawBufferPointer(start: nil, count: 0), false)
+            }
+            return (script.names[event.name], event.isForSubject)
+        } found: {
+            places[$0] = $1
+        }
+        node.batches[partition].append(Node.Batch(source: source, ticket: ticket, records: records, places: places))
     }
 
     /// - Returns: whether something was applied.
@@ -110,9 +117,9 @@ extension GroupWorld {
                 }
                 node.batches[partition].removeFirst()
                 node.member.finish(batch.ticket)
-                for record in batch.records {
+                for (record, place) in zip(batch.records, batch.places) {
                     if dies(node, before: .applied) { return true }
-                    try apply(record, node, partition, batch.source, moment)
+                    try apply(record, place, node, partition, batch.source, moment)
                 }
                 hasApplied = true
             }
@@ -121,7 +128,8 @@ extension GroupWorld {
     }
 
     private mutating func apply(
-        _ record: SharedLog.Record, _ node: Node, _ partition: Int, _ source: Int, _ moment: Moment
+        _ record: SharedLog.Record, _ place: Shard.Place?, _ node: Node, _ partition: Int, _ source: Int,
+        _ moment: Moment
     ) throws(Broken) {
         node.readings[partition]?[source].appliedOffset = record.offset
         guard let event = record.event else {
@@ -134,8 +142,8 @@ extension GroupWorld {
             Event(
                 kind: event.kind, isForSubject: event.isForSubject, identifier: script.names[event.name],
                 timestampMilliseconds: event.timestampMilliseconds, eventIdentifierHash: event.identifierHash,
-                position: event.position, detail: event.detail), partition: Int32(partition), source: source,
-            offset: record.offset, at: moment)
+                position: event.position, detail: event.detail), place: place, partition: Int32(partition),
+            source: source, offset: record.offset, at: moment)
         if let fault = faults.faults.first {
             throw Broken(.pushIsGood, "a good record is a dead letter: \(fault)")
         }

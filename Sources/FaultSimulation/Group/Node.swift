@@ -31,6 +31,8 @@ final class Node {
         let source: Int
         let ticket: UInt64
         let records: ArraySlice<SharedLog.Record>
+        /// Where the activities of the records were found.
+        let places: [Shard.Place?]
     }
 
     /// A request to the store that was not answered so far.

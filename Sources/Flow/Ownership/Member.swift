@@ -14,7 +14,7 @@ public final class Member {
     private var sent = 0
     private var nextIdentifier: UInt64 = 1
     var preparations: [UInt64: Preparation] = [:]
-    private var nextTicket: UInt64 = 1
+    var nextTicket: UInt64 = 1
 
     // The group.
     var members: [String] = []
@@ -219,47 +219,6 @@ public final class Member {
         partitions[Int(partition)].sources[source].readOffset
     }
 
-    /// So many are looked up side by side.
-    private static let keysAhead = 64
-
-    /// Has all that the store keeps of these activities loaded, so that events for them may be applied.
-    ///
-    /// - Parameter key: of the record at that place: the bytes of its id, and whether it is a subject's.
-    /// - Returns: a ticket for `isPrepared`.
-    public func prepare(
-        _ count: Int, partition number: Int32, at moment: Moment,
-        key: (Int) -> (identifier: UnsafeRawBufferPointer, isSubject: Bool)
-    ) -> UInt64 {
-        let partition = partitions[Int(number)]
-        let shard = shard(of: partition)
-        let mayEvict = self.mayEvict
-        var missing: Set<LoadKey> = []
-        var needed: Set<LoadKey> = []
-        for place in 0..<count {
-            if place % Member.keysAhead == 0, count > 1 {
-                let ahead = min(Member.keysAhead, count - place)
-                lane.prefetch(ahead, partition: number) { key(place + $0).identifier }
-            }
-            let (identifier, isSubject) = key(place)
-            guard !identifier.isEmpty else { continue }
-            if mayEvict { needed.insert(LoadKey(identifier: Array(identifier))) }
-            if shard.needsLoad(identifier, isSubject: false) {
-                // An activity of a subject's name was loaded with the subject's followers.
-                if isSubject, !shard.needsLoad(identifier, isSubject: true) { continue }
-                missing.insert(LoadKey(identifier: Array(identifier)))
-            }
-            if isSubject, shard.needsLoad(identifier, isSubject: true) {
-                missing.insert(LoadKey(identifier: Array(identifier), isSubject: true))
-            }
-        }
-        let ticket = nextTicket
-        nextTicket += 1
-        preparations[ticket] = Preparation(
-            partition: number, epoch: partition.epoch, isDone: missing.isEmpty, needed: mayEvict ? needed : nil)
-        if !missing.isEmpty { load(Array(missing), of: partition, ticket: ticket, moment) }
-        return ticket
-    }
-
     /// Whether the events of a batch may be applied. Batches of one partition are applied in the order in which they were prepared; those of
     /// a partition that is read no more are never prepared, and to be forgotten.
     public func isPrepared(_ ticket: UInt64) -> Bool {
@@ -273,12 +232,14 @@ public final class Member {
 
     /// Nothing where the partition is read no more: the event is its next owner's.
     ///
+    /// - Parameter place: where `prepare` found its activity, if that is known.
     /// - Returns: what the caller has to dead-letter.
     public func apply(
-        _ event: Event, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
+        _ event: Event, place: Shard.Place? = nil, partition: Int32, source: Int = 0, offset: Int64, at moment: Moment
     ) -> ApplyFaults {
         guard partitions[Int(partition)].isRead else { return ApplyFaults() }
-        let faults = lane.apply(event, partition: partition, source: source, offset: offset, at: moment)
+        let faults = lane.apply(
+            event, place: place, partition: partition, source: source, offset: offset, at: moment)
         note(read: offset, partition: partition, source: source, moment)
         return faults
     }

@@ -43,13 +43,13 @@ final class OwnedPartition {
     private static let recordsAMark: Int64 = 64
 
     let number: Int32
-    var phase = Phase.free
+    // Touched with every record, and by its member alone.
+    @exclusivity(unchecked) var phase = Phase.free
     var epoch: Epoch = 0
     /// Of the claim; `epoch` is a later one where the store had forgotten that.
     var firstEpoch: Epoch = 0
     /// Whoever spreads partitions wants it to be this member's.
     var isAssigned = false
-    // Touched with every record, and by its member alone.
     @exclusivity(unchecked) var sources: [Source]
     /// By source: all records above were applied here, and what they changed is in memory, or was written from here.
     var positionsAtClaim: [SettledPosition?] = []

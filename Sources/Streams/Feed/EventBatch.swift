@@ -1,4 +1,5 @@
 import KafkaClient
+import Pacing
 import Telemetry
 
 /// Records of one read of a partition. It serves again and again.
@@ -10,7 +11,10 @@ public final class EventBatch {
     // Fields that each record touches, and one owner alone.
     @exclusivity(unchecked) private var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     @exclusivity(unchecked) private var used = 0
-    @exclusivity(unchecked) public private(set) var records: [FeedRecord] = []
+    // Not an array: in place each record is written once, and nothing is counted or looked at again where it is plain, as nearly all are.
+    @exclusivity(unchecked) private var storage = UnsafeMutableBufferPointer<FeedRecord>(start: nil, count: 0)
+    @exclusivity(unchecked) private var count = 0
+    @exclusivity(unchecked) private var arePlain = true
     /// How many of them have been applied.
     @exclusivity(unchecked) public var applied = 0
     /// To be heard before its records.
@@ -22,15 +26,25 @@ public final class EventBatch {
     /// Ids that do not lie in their record's bytes.
     private var escaped = KeptBytes()
 
-    deinit { bytes.deallocate() }
+    deinit {
+        forgetRecords()
+        storage.deallocate()
+        bytes.deallocate()
+    }
+
+    /// Good until the batch is read into again.
+    public var records: UnsafeBufferPointer<FeedRecord> { UnsafeBufferPointer(rebasing: storage[..<count]) }
 
     /// Whose record that is, lent as long as the batch: without the rest of it.
     public func key(at place: Int) -> (identifier: UnsafeRawBufferPointer, isSubject: Bool) {
-        records.withUnsafeBufferPointer { ($0[place].event.identifier, $0[place].event.isForSubject) }
+        (records[place].event.identifier, records[place].event.isForSubject)
     }
 
+    /// Where that record's activity was found.
+    public func note(_ found: Shard.Place, at place: Int) { storage[place].place = found }
+
     func clear() {
-        records.removeAll(keepingCapacity: true)
+        forgetRecords()
         (used, applied, ticket) = (0, 0, nil)
         escaped = KeptBytes()
         notices = []
@@ -39,7 +53,24 @@ public final class EventBatch {
     }
 
     @inline(__always)
-    func append(_ record: FeedRecord) { records.append(record) }
+    func append(_ record: consuming FeedRecord) {
+        if count == storage.count { grow() }
+        if !record.isPlain { arePlain = false }
+        storage.initializeElement(at: count, to: record)
+        count += 1
+    }
+
+    private func grow() {
+        let grown = UnsafeMutableBufferPointer<FeedRecord>.allocate(capacity: max(64, 2 * count))
+        if let from = storage.baseAddress, let to = grown.baseAddress { to.moveInitialize(from: from, count: count) }
+        storage.deallocate()
+        storage = grown
+    }
+
+    private func forgetRecords() {
+        if !arePlain { storage[..<count].deinitialize() }
+        (count, arePlain) = (0, true)
+    }
 
     // MARK: Bytes
 
@@ -58,10 +89,7 @@ public final class EventBatch {
     }
 
     /// An id that was written with escapes lies in the decoder, which the next event overwrites.
-    func kept(_ event: Event, in value: UnsafeRawBufferPointer) -> Event {
-        guard let identifier = event.identifier.baseAddress, let begin = value.baseAddress,
-            identifier < begin || identifier >= begin + value.count
-        else { return event }
+    func kept(_ event: Event) -> Event {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: event.identifier.count, alignment: 1)
         copy.copyMemory(from: event.identifier)
         escaped.append(copy)

@@ -1,3 +1,4 @@
+import Pacing
 import Telemetry
 
 /// One record of a topic, decoded. Its bytes are valid as long as its batch.
@@ -9,6 +10,8 @@ public struct FeedRecord {
     public let event: Event
     /// The record as published; empty where it has no value.
     public let value: UnsafeRawBufferPointer
+    /// Where its activity was found when it was looked for; nil before that.
+    public var place: Shard.Place?
     private let refusal: Refusal?
 
     /// In a box of its own: a record without a fault is copied for next to nothing.
@@ -29,4 +32,6 @@ public struct FeedRecord {
 
     @inline(__always) public var isRefused: Bool { refusal != nil }
     public var fault: EventFault? { refusal?.fault }
+    /// Nothing of it is counted by reference.
+    @inline(__always) var isPlain: Bool { refusal == nil && event.detail == nil }
 }

@@ -38,8 +38,10 @@ struct RecordIntake {
         }
         do throws(EventFault) {
             let event = try decode(value, headers)
+            let isInside = value.contains(event.identifier)
             batch.append(
-                FeedRecord(source: source, offset: offset, event: batch.kept(event, in: value), value: value))
+                FeedRecord(
+                    source: source, offset: offset, event: isInside ? event : batch.kept(event), value: value))
         } catch {
             batch.append(FeedRecord(source: source, offset: offset, fault: error, value: value))
         }
@@ -67,5 +69,13 @@ struct RecordIntake {
             .crashed,
             "processes ended again and again while this record was in work, so it was not looked at; please report it with its bytes"
         )
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether those bytes lie among these.
+    fileprivate func contains(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard let begin = baseAddress, let start = other.baseAddress else { return true }
+        return start >= begin && start < begin + count
     }
 }

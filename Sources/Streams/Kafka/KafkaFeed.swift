@@ -31,7 +31,8 @@ public final class KafkaFeed: PartitionFeed {
     private let reader: KafkaReader
     private let placement: PlacementWatch?
     private let leaders: LeaderWatch?
-    private var intake: RecordIntake
+    // Touched with every record, and by this alone.
+    @exclusivity(unchecked) private var intake: RecordIntake
     private var batches = BatchQueue()
     /// By source.
     private var topics: [KafkaTopicFeed]

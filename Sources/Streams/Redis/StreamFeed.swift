@@ -40,7 +40,8 @@ public final class StreamFeed: PartitionFeed {
     public let epoch: Epoch
     let settings: StreamSettings
     let reader: RedisReader
-    private var intake: RecordIntake
+    // Touched with every record, and by this alone.
+    @exclusivity(unchecked) private var intake: RecordIntake
     /// By source, how far it is read.
     private(set) var places: [StreamPlace]
     /// By source, as the last look saw it.
