@@ -17,7 +17,7 @@ extension Member {
         partition.isReclaiming = false
         switch answer {
         case .claimed(let claim)
-        where !partition.knowsAll(after: claim.positions, isNoneKnown: settings.isPositionKeptElsewhere):
+        where !partition.knowsAll(after: claim.positions, isNoneKnown: settings.keepsMemoryOfEmptiedStore):
             // What owners before this one had written is gone as well, and memory does not have it: it is read once more. By a claim of its
             // own, for whoever reads has to see that reading ended: the store may count its epochs as it did before. Not where the store
             // was emptied and nobody would read it again: then memory is all that is left.

@@ -7,9 +7,9 @@ public struct MemberSettings: Sendable {
     public var sources = 1
     /// Whether partitions are assigned to it, as by a consumer group of Kafka; else members spread them among themselves.
     public var isAssigned = false
-    /// Whether reading goes on at a position that somebody else keeps where the store has none, as the group's committed offset in Kafka; else it
-    /// begins at the log's first record.
-    public var isPositionKeptElsewhere = false
+    /// Whether a store that was emptied leaves nothing to be read again, so that memory is all there is: streams in the same Redis are gone with
+    /// it, and a group of Kafka goes on at its committed offset, which is where memory is. Else the log is read from its first record.
+    public var keepsMemoryOfEmptiedStore = false
     /// For so long a partition stays with an owner that says nothing any more.
     public var leaseMilliseconds: Int64 = 10_000
     /// How often a member says that it lives, and looks who else does.

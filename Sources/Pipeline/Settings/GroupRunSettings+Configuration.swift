@@ -51,7 +51,8 @@ extension GroupRunSettings {
         member.maxUncommittedAgeMilliseconds = configuration[Options.storage.maxUncommittedAge]
         member.maxUncommittedRecords = Int64(configuration[Options.storage.maxUncommittedRecords])
         member.maxActivities = configuration[Options.storage.maxActivities]
-        if case .kafka = source { (member.isAssigned, member.isPositionKeptElsewhere) = (true, true) }
+        member.keepsMemoryOfEmptiedStore = true
+        member.isAssigned = source.isKafka
         self.init(
             member: member, source: source, redis: redis,
             group: GroupSettings(

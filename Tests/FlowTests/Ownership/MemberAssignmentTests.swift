@@ -194,7 +194,7 @@ struct MemberAssignmentTests {
     func emptiedStore() {
         let bench = GroupBench()
         let seats = ["a", "b"].map { name in
-            bench.join(name) { ($0.isAssigned, $0.isPositionKeptElsewhere) = (true, true) }
+            bench.join(name) { ($0.isAssigned, $0.keepsMemoryOfEmptiedStore) = (true, true) }
         }
         seats[0].member.assign(0)
         bench.pass(300)
