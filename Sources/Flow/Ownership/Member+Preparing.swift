@@ -47,7 +47,8 @@ extension Member {
         nextTicket += 1
         preparations[ticket] = Preparation(
             partition: number, epoch: partition.epoch, isDone: missing.isEmpty, needed: needed)
-        if !missing.isEmpty { load(Array(missing), of: partition, ticket: ticket, moment) }
+        // In an order of their own, not in that of a hash that each process draws anew: a simulated world is to be the same twice.
+        if !missing.isEmpty { load(missing.sorted(), of: partition, ticket: ticket, moment) }
         return ticket
     }
 

@@ -39,7 +39,7 @@ public enum StoreRequest: Sendable {
 }
 
 /// Whose checkpoint is asked for: the bytes of an id as events carry it.
-public struct LoadKey: Hashable, Sendable {
+public struct LoadKey: Hashable, Comparable, Sendable {
     public let identifier: [UInt8]
     /// A subject's own id: asked for are all activities that follow it.
     public let isSubject: Bool
@@ -47,6 +47,11 @@ public struct LoadKey: Hashable, Sendable {
     public init(identifier: [UInt8], isSubject: Bool = false) {
         self.identifier = identifier
         self.isSubject = isSubject
+    }
+
+    public static func < (left: LoadKey, right: LoadKey) -> Bool {
+        if left.isSubject != right.isSubject { return right.isSubject }
+        return left.identifier.lexicographicallyPrecedes(right.identifier)
     }
 }
 
