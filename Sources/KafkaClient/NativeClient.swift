@@ -20,7 +20,9 @@ struct NativeClient: @unchecked Sendable {
         var says = [CChar](repeating: 0, count: 512)
         guard let pointer = rd_kafka_new(type, configuration, &says, says.count) else {
             rd_kafka_conf_destroy(configuration)
-            let secrets = properties.filter { KafkaProperty.isSecret($0.key) }.map(\.value)
+            let secrets =
+                properties.filter { KafkaProperty.isSecret($0.key) }.map(\.value)
+                + own.filter { KafkaProperty.isSecret($0.key) }.map(\.value)
             throw KafkaFault(
                 .settings, "librdkafka refuses its settings: \(text(says).hiding(secrets))",
                 remedy: "correct the property that it names; see CONFIGURATION.md of librdkafka")

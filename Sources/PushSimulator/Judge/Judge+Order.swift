@@ -7,6 +7,7 @@ extension History {
         var highest: Int64?
         var firstBySequence: [Int64: JournalEntry] = [:]
         var newestTimestamp: Int64?
+        var newestIdentifier: String?
         var end: JournalEntry?
         var tokensBeforeEnd: Set<String> = []
         for entry in entries where entry.event != nil {
@@ -18,6 +19,9 @@ extension History {
             if entry.fate != .unprocessed {
                 if let timestamp = entry.timestampSeconds, timestamp > newestTimestamp ?? .min {
                     newestTimestamp = timestamp
+                    newestIdentifier = entry.apnsIdentifier
+                } else if isOvertaken(entry, by: newestIdentifier, newestTimestamp) {
+                    // An attempt whose connection was given up may be looked at after its own retry: the phone drops it as old.
                 } else {
                     let text = "timestamp \(entry.timestampSeconds.map(String.init) ?? "missing")"
                     found.append(
@@ -33,6 +37,12 @@ extension History {
             }
         }
         return found
+    }
+
+    /// Whether it is an earlier attempt of the update that was seen last, and says so by its time.
+    private func isOvertaken(_ entry: JournalEntry, by identifier: String?, _ timestampSeconds: Int64?) -> Bool {
+        guard let identifier, let mine = entry.timestampSeconds, let newest = timestampSeconds else { return false }
+        return entry.fate == .lost && entry.apnsIdentifier == identifier && mine < newest
     }
 
     private func sequence(

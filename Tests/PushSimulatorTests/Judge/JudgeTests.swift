@@ -56,6 +56,23 @@ struct JudgeTests {
         }
     }
 
+    /// Its connection was given up, and the simulator looked at it after its own retry.
+    @Test("Timestamp: an earlier attempt that its own retry has overtaken is older, and no other update may be")
+    func overtaken() {
+        func swap(_ journal: inout GoodJournal) {
+            var late = journal.entries[4]
+            late.number = journal.entries[4].number
+            late.timestampSeconds = journal.entries[4].timestampSeconds.map { $0 - 1 }
+            late.fate = .lost
+            journal.entries.insert(late, at: 5)
+        }
+        expect(nil) { swap(&$0) }
+        expect(.timestampRises) {
+            swap(&$0)
+            $0.entries[5].fate = .answered
+        }
+    }
+
     @Test("Routine window: nine updates of nine minutes within one")
     func routineWindow() {
         expect(.routineWindow) { journal in

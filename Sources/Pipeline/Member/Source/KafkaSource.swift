@@ -153,10 +153,12 @@ final class KafkaSource: MemberSource {
             for number in Set(partitions.map(\.partition)).sorted() { assign(number, member) }
         case .revoked(let partitions):
             given.subtract(partitions)
+            surplus.subtract(partitions.map(\.partition))
             for partition in partitions { wantedBack[partition.partition, default: []].append(partition) }
             for number in Set(partitions.map(\.partition)) where isOurs(number) { member.revoke(number, at: moment) }
         case .lost(let partitions):
             given.subtract(partitions)
+            surplus.subtract(partitions.map(\.partition))
             log.warning(
                 "the group has given partitions to others, or may have", .field("partitions", partitions.count),
                 .hint("see whether the brokers were out of reach, or this process did not get to run"))
