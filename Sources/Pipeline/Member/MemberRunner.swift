@@ -14,24 +14,24 @@ import Telemetry
 public final class MemberRunner {
     let engine: LaneEngine
     let member: Member
-    private let settings: GroupRunSettings
-    private let source: any MemberSource
+    let settings: GroupRunSettings
+    let source: any MemberSource
     private let loop: EventLoop
-    private let client: RedisClient
-    private let store: RedisStore
-    private let instruments: MemberInstruments
-    private let notes: MemberNotes
-    private let reports: PartitionReports
-    private let permits: SendPermits
+    let client: RedisClient
+    let store: RedisStore
+    let instruments: MemberInstruments
+    let notes: MemberNotes
+    let reports: PartitionReports
+    let permits: SendPermits
     private let marks: DeadLetterMarks
-    private let crashes: CrashWatch?
+    let crashes: CrashWatch?
     /// By partition: what has to be known of crashes before it is read.
     private var crashesAsked: [Int]
     /// By partition.
-    private var feeds: [(any PartitionFeed)?]
+    var feeds: [(any PartitionFeed)?]
     /// The partition whose turn comes next.
     private var turn = 0
-    private let group: GroupCheck
+    let group: GroupCheck
     private var drainDeadlineMilliseconds: Int64?
     /// Partitions that are to be given back in the end.
     private var partitionsToRelease = 0
@@ -39,7 +39,7 @@ public final class MemberRunner {
     private var hasStirred = false
     private var hasAsked = false
     /// What was read when nothing was in the way last, and when that was; nil where nothing was.
-    private var knownLag: (records: Int64, milliseconds: Int64, atMilliseconds: Int64)?
+    var knownLag: (records: Int64, milliseconds: Int64, atMilliseconds: Int64)?
     /// Called with why the process should be given no work, nil where it should.
     public var onReadiness: ((String?) -> Void)?
 
@@ -373,55 +373,5 @@ public final class MemberRunner {
             // Before what it calls for is looked at, so that no call is lost.
             if sources[0].revents != 0 { engine.stop.wakeup.clear() }
         }
-    }
-
-    // MARK: What can be seen from outside
-
-    private func publish() {
-        var lag: (records: Int64, milliseconds: Int64) = (0, 0)
-        let now = engine.clock.moment.realMilliseconds
-        let wall = engine.clock.moment.pacing.wallMilliseconds
-        for case let feed? in feeds {
-            let known = feed.lag(nowMilliseconds: now, wallMilliseconds: wall)
-            lag.records += known.records ?? 0
-            lag.milliseconds = max(lag.milliseconds, known.milliseconds)
-        }
-        if let crashes {
-            for partition in member.ownedPartitions {
-                for source in 0..<settings.member.sources {
-                    guard let settled = member.progress(partition: partition, source: source).settled else { continue }
-                    crashes.forget(partition, source: source, through: settled.offset)
-                }
-            }
-        }
-        let isReading = feeds.contains { $0 != nil }
-        if store.fault == nil, isReading || source.hindrance == nil {
-            knownLag = isReading ? (lag.records, lag.milliseconds, now) : nil
-        } else if let known = knownLag {
-            // As far as this process can know, nobody reads what it had to let go.
-            lag.records = max(lag.records, known.records)
-            lag.milliseconds = max(lag.milliseconds, known.milliseconds + now - known.atMilliseconds)
-        }
-        instruments.publish(
-            member, fencedPushes: permits.fenced, unmirroredSaves: store.unmirroredSaves, lag: lag)
-        reports.publish(member, feeds, at: engine.clock.moment)
-        if let reason = store.unmirroredReason { notes.unmirrored(reason) }
-        let unreadiness = self.unreadiness
-        if unreadiness == nil { notes.well() }
-        onReadiness?(unreadiness)
-    }
-
-    /// Why this process should be given no work; nil where it should.
-    private var unreadiness: String? {
-        if let fault = store.fault { return fault.description }
-        if let fault = group.fault { return fault.description }
-        if !group.hasJoined {
-            if case .failing(let fault) = client.status { return fault.description }
-            return "joining the group \(settings.group.name)"
-        }
-        if let hindrance = source.hindrance { return hindrance }
-        let faults = feeds.compactMap { $0?.fault }
-        for fault in faults { notes.hindered(fault) }
-        return faults.first?.description ?? engine.deadLetters.hindrance
     }
 }
