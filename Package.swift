@@ -41,6 +41,8 @@ let package = Package(
             ], tests: ["PushSimulator"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module(
+            "Registration", imports: ["HTTP1", "Telemetry", "Configuration", "Instruments", "CLinux"])
+        + module(
             "Storage", imports: ["RedisClient", "Flow", "Pacing"], tests: ["RedisFixture", "Sockets", "Instruments"])
         + module(
             "Streams",
@@ -53,8 +55,8 @@ let package = Package(
         + module(
             "Pipeline",
             imports: [
-                "Streams", "Storage", "RedisClient", "KafkaClient", "Delivery", "HTTP2", "Sockets", "Flow",
-                "LiveActivities", "Pacing",
+                "Registration", "Streams", "Storage", "RedisClient", "KafkaClient", "Delivery", "HTTP2", "Sockets",
+                "Flow", "LiveActivities", "Pacing",
                 "Telemetry", "Configuration", "Instruments", "CLinux",
             ], tests: ["PushSimulator", "RedisFixture", "KafkaFixture", "CRdkafka"])
         + module("Operations", imports: ["HTTP1", "Pipeline", "Instruments", "Configuration", "CLinux"])
@@ -68,7 +70,8 @@ let package = Package(
             .executableTarget(
                 name: "waypulse",
                 dependencies: [
-                    "Operations", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Storage", "Delivery",
+                    "Operations", "Registration", "Pipeline", "PushSimulator", "FaultSimulation", "Streams", "Storage",
+                    "Delivery",
                     "HTTP2", "RedisClient", "KafkaClient", "Sockets", "Flow", "LiveActivities", "Pacing", "Telemetry",
                     "Configuration", "Instruments", "CLinux",
                 ],
