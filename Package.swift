@@ -43,7 +43,8 @@ let package = Package(
         + module(
             "Registration", imports: ["HTTP1", "Telemetry", "Configuration", "Instruments", "CLinux"])
         + module(
-            "Storage", imports: ["RedisClient", "Flow", "Pacing"], tests: ["RedisFixture", "Sockets", "Instruments"])
+            "Storage", imports: ["RedisClient", "Flow", "Pacing", "Telemetry"],
+            tests: ["RedisFixture", "Sockets", "Instruments"])
         + module(
             "Streams",
             imports: [
