@@ -25,13 +25,15 @@ public struct PartitionStatus: Equatable, Sendable {
 public final class StatusBoard {
     private let client: RedisClient
     private let group: GroupSettings
+    private let address: String?
     private var keys: [PartitionKeys?]
     private var command = RedisCommand("HSET")
 
     static let keptMilliseconds: Int64 = 60_000
 
-    public init(client: RedisClient, group: GroupSettings) {
-        (self.client, self.group) = (client, group)
+    /// - Parameter address: where this member's API answers, host and port; nil where it has none.
+    public init(client: RedisClient, group: GroupSettings, address: String? = nil) {
+        (self.client, self.group, self.address) = (client, group, address)
         keys = Array(repeating: nil, count: Int(group.partitions))
     }
 
@@ -46,6 +48,10 @@ public final class StatusBoard {
         command.append(group.member)
         command.append("@at")
         command.append(atMilliseconds)
+        if let address {
+            command.append("@api")
+            command.append(address)
+        }
         for (topic, status) in zip(group.topics, statuses) {
             command.append(topic)
             command.append(status.text)
