@@ -27,9 +27,12 @@ final class DeskCounter: Sendable {
 
     func leave() { state.withLock { $0.waiting -= 1 } }
 
+    /// Nobody enters any more.
+    func refuse() { state.withLock { $0.isClosed = true } }
+
     /// Nobody enters any more; returns when all have left, or the time is over.
     func close(withinMilliseconds: Int64) {
-        state.withLock { $0.isClosed = true }
+        refuse()
         var left = withinMilliseconds
         while state.withLock({ $0.waiting }) > 0, left > 0 {
             usleep(UInt32(Self.lookMilliseconds * 1_000))

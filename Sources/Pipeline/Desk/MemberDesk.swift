@@ -7,7 +7,7 @@ import Storage
 
 /// What the API asks of a member of a group. Registrations go where the group reads them, by connections of the desk's own, so that a busy lane
 /// keeps nobody waiting and no flood of registrations keeps the lane from its work; only what is in the owner's memory is asked of the lane.
-public final class MemberDesk: ActivityDesk {
+public final class MemberDesk: RunDesk {
     /// What is known of one activity of a partition that the lane speaks for, as a JSON object; nil where nothing is.
     public typealias Explain = @Sendable (_ activity: [UInt8], _ partition: Int32, LaneWindow) -> [UInt8]?
 
@@ -88,7 +88,8 @@ public final class MemberDesk: ActivityDesk {
 
     // MARK: The end
 
-    /// Takes nothing more, and lets what is under way be answered for so long. Blocks; to be called once, by whoever made it.
+    public func refuse() { counter.refuse() }
+
     public func stop(withinMilliseconds: Int64) {
         counter.close(withinMilliseconds: withinMilliseconds)
         thread.mailbox.submit { [clerk] loop in clerk.close(loop) }

@@ -5,7 +5,7 @@ import Storage
 import Telemetry
 
 /// What the API asks of a run that reads recordings: all of it is answered in the lane's own turn, from memory.
-public final class RecordingDesk: ActivityDesk {
+public final class RecordingDesk: RunDesk {
     private let settings: DeskSettings
     private let mailbox: LaneMailbox
     private let counter: DeskCounter
@@ -100,7 +100,10 @@ public final class RecordingDesk: ActivityDesk {
         }
     }
 
-    /// Takes nothing more, and lets what is under way be answered for so long. Blocks.
+    // MARK: The end
+
+    public func refuse() { counter.refuse() }
+
     public func stop(withinMilliseconds: Int64) { counter.close(withinMilliseconds: withinMilliseconds) }
 }
 

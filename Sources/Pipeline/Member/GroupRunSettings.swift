@@ -30,8 +30,6 @@ public struct GroupRunSettings: Sendable {
     public var place: String
     /// Checkpoints are kept in this process alone, and forgotten with it; positions are still saved.
     public var isVolatile = false
-    /// Where this member's API answers, for those who look for the owner of an activity; nil where it has none.
-    public var apiAddress: String?
 
     public init(
         member: MemberSettings, source: Source, redis: RedisSettings, group: GroupSettings, place: String

@@ -22,6 +22,7 @@ public final class MemberRunner {
     let instruments: MemberInstruments
     let notes: MemberNotes
     let reports: PartitionReports
+    private let board: StatusBoard
     let permits: SendPermits
     /// Where tokens are registered.
     let tokens: RedisTokenRegistry
@@ -99,9 +100,8 @@ public final class MemberRunner {
         instruments = MemberInstruments(registry: registry)
         notes = MemberNotes(
             instruments: instruments, log: log.component("member"), group: group.group.name, names: names)
-        reports = PartitionReports(
-            registry: registry,
-            board: StatusBoard(client: client, group: group.group, address: group.apiAddress), source: source)
+        board = StatusBoard(client: client, group: group.group)
+        reports = PartitionReports(registry: registry, board: board, source: source)
         tokens = RedisTokenRegistry(client: client, place: group.place, group: group.group.name)
         questions = LaneMailbox(wakeup: stop.wakeup)
         self.group = GroupCheck(store: store, notes: notes)
@@ -111,6 +111,9 @@ public final class MemberRunner {
                 partition: hold.partition, source: hold.source, offset: hold.offset, epoch: hold.epoch)
         }
     }
+
+    /// Says to all of the group where this member's API answers. Before it runs.
+    public func announce(api address: String) { board.address = address }
 
     /// The accounting so far.
     public var decisions: DecisionTotals { engine.decisions }

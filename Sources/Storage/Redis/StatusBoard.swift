@@ -25,15 +25,15 @@ public struct PartitionStatus: Equatable, Sendable {
 public final class StatusBoard {
     private let client: RedisClient
     private let group: GroupSettings
-    private let address: String?
+    /// Where this member's API answers, host and port, for those who look for an owner; nil where it has none.
+    public var address: String?
     private var keys: [PartitionKeys?]
     private var command = RedisCommand("HSET")
 
     static let keptMilliseconds: Int64 = 60_000
 
-    /// - Parameter address: where this member's API answers, host and port; nil where it has none.
-    public init(client: RedisClient, group: GroupSettings, address: String? = nil) {
-        (self.client, self.group, self.address) = (client, group, address)
+    public init(client: RedisClient, group: GroupSettings) {
+        (self.client, self.group) = (client, group)
         keys = Array(repeating: nil, count: Int(group.partitions))
     }
 
