@@ -364,7 +364,7 @@ class WithSimulator(Folder):
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
-    def expect_metrics(self, operations, source=None):
+    def expect_metrics(self, operations, source=None, has_api=True):
         """What the README names is there: with Kafka all of it, with Redis Streams all that is not Kafka's, with a recording its first tables."""
         text = (ROOT / "README.md").read_text("utf-8")
         if source is None:
@@ -372,6 +372,8 @@ class WithSimulator(Folder):
         names = set(re.findall(r"`(waypulse_\w+)", text))
         if source == "redis":
             names = {name for name in names if not name.startswith("waypulse_kafka_") and name != "waypulse_key_conflicts_total"}
+        if not has_api:
+            names = {name for name in names if not name.startswith("waypulse_api_") and name != "waypulse_registrations_total"}
         self.assertGreaterEqual(len(names), 20 if source else 5)
         metrics = self.get(operations + "/metrics")[1]
         for name in names:
@@ -558,7 +560,7 @@ class Members(WithRedis, WithSimulator):
     def test_a_member_is_ready_and_has_the_metrics_that_the_readme_gives(self):
         process, operations = self.begin_member()
         self.ready(operations, "ready\n")
-        self.expect_metrics(operations, "redis")
+        self.expect_metrics(operations, "redis", has_api=False)
         self.assertNotIn("error", [line["level"] for line in self.log_of(process)])
 
     def test_a_key_that_is_no_stream_is_told_once_and_its_end_as_well(self):
@@ -1233,6 +1235,152 @@ class KafkaDeadLetters(WithKafka, WithRedis, WithSimulator):
         self.assertIn("there is no topic dlq.rides", errors)
 
 
+API_KEY = "of-the-test-" + "0" * 32
+
+
+class WithApi(WithRedis, WithSimulator):
+    """Members that take registrations, each on a port of its own, and a simulator behind them."""
+
+    def begin_members(self, *words, names=("first", "second")):
+        """Name → (process, port of the API); the address of the simulator's control port is in `control`."""
+        _, self.control = self.simulator()
+        self.write("api.keys", f"test tokens:write,state:read,explain:read {API_KEY}\n")
+        members = {}
+        for name in names:
+            process, operations = self.begin_run(
+                "--set", f"source.member={name}", "--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=api.keys", *words
+            )
+            port = json.loads(self.line_with(process.stderr, '"message":"the API answers"'))["port"]
+            members[name] = (process, port, operations)
+        return members
+
+    def api(self, member, method, path, body=None):
+        """Status, and the answer as JSON."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/json"}
+        request = urllib.request.Request(f"http://127.0.0.1:{member[1]}{path}", data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+                return answer.status, json.loads(answer.read() or b"{}")
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read() or b"{}")
+
+    def until(self, holds, what):
+        begun = time.monotonic()
+        while not (found := holds()):
+            self.assertLess(time.monotonic() - begun, PATIENCE_SECONDS, what)
+            time.sleep(0.02)
+        return found
+
+    def started(self):
+        return json.dumps(
+            {"type": "activity.started", "activityId": "ride", "timestamp": round(time.time(), 3), "attributesType": "Ride",
+             "contentState": {"status": "on the way"}}
+        )  # fmt: skip
+
+    def expect_told(self, members):
+        """A token that another member than the owner was told reaches the phone, and each member knows how the activity stands."""
+        path = "/v1/live-activities/ride"
+        self.until(lambda: all(self.api(one, "GET", path + "/state")[0] == 200 for one in members.values()), "the activity in both")
+        owner = self.ask("get", f"waypulse:{{{zlib.crc32(b'ride') % 4}}}:lease").partition("-")[0]
+        other = next(member for name, member in members.items() if name != owner)
+        self.assertEqual(self.api(other, "GET", path + "/state")[1]["stage"], "waitingForToken")
+        self.assertEqual(self.api(other, "GET", path + "/explain")[0], 421)
+        token = "ab" * 32
+        status, answer = self.api(other, "PUT", path + "/token", {"token": token, "timestamp": round(time.time(), 3)})
+        self.assertEqual((status, answer["status"]), (202, "appended"))
+        entry = self.until(lambda: self.get(self.control + "/journal")[1], "a push")
+        self.assertEqual(json.loads(entry.splitlines()[0])["contentState"]["status"], "on the way")
+        for member in members.values():
+            self.until(lambda member=member: self.api(member, "GET", path + "/state")[1]["stage"] == "active", "the token in both")
+        status, answer = self.api(members[owner], "GET", path + "/explain")
+        self.assertEqual((status, answer["stage"], answer["sequence"]), (200, "active", 1))
+        self.assertNotIn(token, json.dumps(answer))
+
+    def expect_good_ends(self, members):
+        for process, *_ in members.values():
+            process.send_signal(signal.SIGTERM)
+        for process, *_ in members.values():
+            log = process.communicate(timeout=PATIENCE_SECONDS)[1].decode()
+            self.assertEqual(process.returncode, OK, log)
+            self.assertNotIn("ab" * 32, log)
+
+
+class Registrations(WithApi):
+    STREAMS = ["--set", "source.redis.topics=rides", "--set", "source.redis.partitions=4"]
+
+    def test_a_token_that_any_member_is_told_reaches_the_phone(self):
+        members = self.begin_members("--set", f"source.redis.url={self.url}", *self.STREAMS)
+        self.ask("xadd", f"rides:{{{zlib.crc32(b'ride') % 4}}}", "*", "key", "ride", "event", self.started())
+        self.expect_told(members)
+        self.assertEqual(self.api(members["first"], "GET", "/v1/live-activities/nobody/state")[0], 404)
+        status, answer = self.api(
+            members["first"], "PUT", "/v1/users/ann/push-to-start-tokens/Ride", {"token": "cd" * 32, "timestamp": round(time.time(), 3)}
+        )
+        self.assertEqual((status, answer["status"]), (200, "stored"))
+        self.assertEqual(self.ask("hget", "waypulse:user:courier:ann", "type"), "Ride")
+        self.expect_metrics(members["first"][2], "redis")
+        self.expect_good_ends(members)
+
+    def test_without_redis_nothing_is_promised_and_then_again(self):
+        [member] = self.begin_members("--set", f"source.redis.url={self.url}", *self.STREAMS, names=["first"]).values()
+        path, body = "/v1/live-activities/ride/token", {"token": "ab" * 32, "timestamp": 1}
+        self.assertEqual(self.api(member, "PUT", path, body)[0], 202)
+        self.redis.kill()
+        self.redis.wait()
+        status, answer = self.api(member, "PUT", path, body)
+        self.assertEqual(status, 503)
+        self.assertIn(f"127.0.0.1:{self.port}", answer["detail"])
+        self.start_redis()
+        self.until(lambda: self.api(member, "PUT", path, body)[0] == 202, "a Redis that is back")
+
+    def test_a_recording_takes_them_as_well(self):
+        _, self.control = self.simulator()
+        self.write("api.keys", f"test tokens:write,state:read {API_KEY}\n")
+        source, feed = os.pipe()
+        process = subprocess.Popen(
+            [PROGRAM, "run", "--config", "apns.yaml", "--set", "metrics.listen=off", "--set", "api.listen=127.0.0.1:0",
+             "--set", "api.keysFile=api.keys", "-"],
+            cwd=self.folder.name, env=environment(), stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        self.addCleanup(self.end, process)
+        os.close(source)
+        member = (process, json.loads(self.line_with(process.stderr, '"message":"the API answers"'))["port"])
+        with os.fdopen(feed, "wb") as feed:
+            feed.write(self.started().encode() + b"\n")
+            feed.flush()
+            self.until(lambda: self.api(member, "GET", "/v1/live-activities/ride/state")[0] == 200, "the activity")
+            answer = self.api(member, "PUT", "/v1/live-activities/ride/token", {"token": "ab" * 32})
+            self.assertEqual(answer[0], 202, answer)
+            self.until(lambda: self.get(self.control + "/journal")[1], "a push")
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK)
+
+    def test_a_file_of_keys_that_cannot_be_used_is_a_fault_of_the_configuration(self):
+        self.simulator()
+        self.write("api.keys", "test tokens:write short\n")
+        status, _, errors = self.run_with("--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
+        self.assertEqual(status, CONFIGURATION)
+        self.assertIn("api.keysFile: api.keys cannot be used: line 1: the key has 5 characters", errors)
+        status, _, errors = self.run_with("--set", "api.listen=0.0.0.0:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
+        self.assertIn("put an ingress or mesh that speaks TLS before it", errors)
+
+
+class KafkaRegistrations(WithKafka, WithApi):
+    def test_a_token_that_any_member_is_told_reaches_the_phone(self):
+        members = self.begin_members(
+            "--set", f"source.kafka.bootstrapServers={self.servers}", "--set", "source.kafka.topics=rides",
+            "--set", "source.kafka.sessionTimeout=4s", "--set", f"storage.redis.url={self.url}",
+        )  # fmt: skip
+        line = json.dumps({"key": "ride", "value": json.loads(self.started())})
+        self.write("started.jsonl", line + "\n")
+        status, _, errors = self.waypulse("replay", "started.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
+        self.assertEqual(status, OK, errors)
+        self.expect_told(members)
+        self.expect_metrics(members["first"][2], "kafka")
+        self.expect_good_ends(members)
+
+
 class Lag(WithKafka, WithRedis, WithSimulator):
     """How a group stands, with an owner and without one."""
 
@@ -1268,7 +1416,7 @@ class Lag(WithKafka, WithRedis, WithSimulator):
         self.assertTrue(row["owner"])
         self.assertEqual((row["settled"], row["end"], row["lagRecords"], row["unsettledRecords"]), (13, 13, 0, 0))
         self.assertEqual((row["lagSeconds"], row["oldestUnsettledSeconds"]), (0, 0))
-        self.expect_metrics(operations, "kafka")
+        self.expect_metrics(operations, "kafka", has_api=False)
 
         member.terminate()
         member.wait(timeout=PATIENCE_SECONDS)
