@@ -59,6 +59,9 @@ public final class LaneRunner {
         set { engine.onTick = newValue }
     }
 
+    /// Why no app can be pushed to, and what to do; nil where one can be.
+    public var hindrance: String? { engine.hindrance }
+
     /// The accounting so far.
     public var decisions: DecisionTotals { engine.decisions }
 
@@ -212,11 +215,11 @@ public final class LaneRunner {
         switch phase {
         case .reading:
             // A clock that stands waits for answers before it reads on, and with every credential refused none will come.
-            return engine.clock.stands && lane.inFlightCount == 0 && lane.isEveryCredentialRefused
-                ? .refusedCredentials : nil
+            return engine.clock.stands && lane.inFlightCount == 0 && lane.isEveryPoolRefused
+                ? engine.refusedEnding : nil
         case .finishing:
             if lane.isIdle { return engine.deadLetters.pending == 0 ? .finished : nil }
-            return lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil
+            return lane.waitsForRefusedPoolsAlone ? engine.refusedEnding : nil
         case .draining:
             if lane.inFlightCount == 0 && !lane.hasReady(onlyUrgent: true) && engine.deadLetters.pending == 0 {
                 return engine.deadLetters.isFlooded ? .tooManyDeadLetters : .drained

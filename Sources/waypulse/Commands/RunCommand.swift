@@ -81,6 +81,7 @@ enum RunCommand: Command {
             surroundings)
         defer { api?.end(withinMilliseconds: lastAnswerMilliseconds) }
         surroundings.becomeReady()
+        runner.onTick = { [unowned runner] _, _ in surroundings.tell(hindrance: runner.hindrance) }
         let ending = try runner.run()
         tell(surroundings.registry.snapshot(), surroundings.log)
         return exitCode(ending, surroundings.log)
@@ -180,6 +181,11 @@ enum RunCommand: Command {
         case .expelled(let reason):
             log.error("stopped: this process can be no member of its group", .hint(reason))
             return .expelled
+        case .refusedTokens:
+            log.error(
+                "the provider refuses token after token; none was forgotten",
+                .hint("compare environment and bundleId of the app with the builds that register tokens"))
+            return .refusedCredentials
         case .refusedCredentials:
             log.error("the provider refuses the credentials", .hint("check teamId, keyId, keyFile and environment"))
             return .refusedCredentials
