@@ -103,7 +103,7 @@ public struct APNsFace: Sendable {
         guard token.utf8.count >= 64, token.utf8.count % 2 == 0, token.utf8.allSatisfy(\.isHexDigit) else {
             throw .badDeviceToken
         }
-        if tokens[token] == nil, settings.unknownTokens == .adopt {
+        if settings.unknownTokens == .adopt, tokens.count < settings.maxTokens, tokens[token] == nil {
             let kind: TokenRegistry.Kind = request.content.event == .start ? .start : .update
             tokens.register(token, kind: kind, topic: topic, environment: settings.environment)
         }
@@ -122,6 +122,9 @@ public struct APNsFace: Sendable {
     private mutating func checkRate(of token: String, at instant: FaceInstant) throws(Refusal) {
         guard let maxPushes = settings.maxPushesPerToken else { return }
         let opened = instant.realMilliseconds - settings.pushWindowMilliseconds
+        if pushTimesByToken.count > settings.maxTokens {
+            pushTimesByToken = pushTimesByToken.filter { $0.value.last.map { $0 > opened } ?? false }
+        }
         var times = (pushTimesByToken[token] ?? []).filter { $0 > opened }
         defer { pushTimesByToken[token] = times }
         guard times.count < maxPushes else { throw .tooManyRequests }
