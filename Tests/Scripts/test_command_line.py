@@ -66,6 +66,9 @@ CASES = [
     ("dlq list --config", USAGE, "", "--config needs a value"),
     ("config show --set deadLetters.to=file", CONFIGURATION, "", '"file" needs a deadLetters.file; set deadLetters.file'),
     ("config show --set deadLetters.to=streams", CONFIGURATION, "", "needs source.redis.url"),
+    ("payload check", USAGE, "", "payload check needs one file"),
+    ("payload check absent.json", UNAVAILABLE, "", "absent.json: cannot be opened (No such file or directory)"),
+    ("payload check --json ride.jsonl", NO, '"weight":"dropped","place":"","explanation":"is no JSON object"', ""),
     # Recordings
     ("plan", USAGE, "", "plan needs a recording\ntry:   waypulse plan recording.jsonl"),
     ("plan absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),
@@ -1485,6 +1488,21 @@ class Simulator(WithSimulator):
             told = [json.loads(line) for line in self.ask("phone", "tokens")[1].splitlines()]
         self.assertEqual([line["token"] for line in told], [phone["startToken"], order["token"], rotated["token"]])
         self.assertEqual(told[2]["replaces"], order["token"])
+
+    def test_tokens_are_followed_as_they_come(self):
+        self.begin_simulator("--fault", "updateTokenDelayMilliseconds=0")
+        self.ask("phone", "add", "anna")
+        for last, expected in (None, [0, 1]), ("0", [1, 2]):
+            request = urllib.request.Request(self.control + "/tokens", headers={"accept": "text/event-stream", **({"last-event-id": last} if last else {})})
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as events:
+                self.assertEqual(events.headers["content-type"], "text/event-stream")
+                self.ask("phone", "begin", "order")
+                numbers = []
+                while len(numbers) < 2:
+                    line = events.readline().decode()
+                    if line.startswith("id: "):
+                        numbers.append(int(line[4:]))
+                self.assertEqual(numbers, expected)
 
     def test_bad_control_requests_get_clear_errors_and_change_nothing(self):
         process = self.begin_simulator()

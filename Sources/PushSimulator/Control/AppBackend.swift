@@ -35,6 +35,8 @@ public final class AppBackend: Sendable {
     }
 
     static let maxWaiting = 10_000
+    /// For each step of an exchange; a stop waits for the one that is under way.
+    static let timeoutSeconds = 3
     static let firstPauseMilliseconds: Int64 = 250
     static let longestPauseMilliseconds: Int64 = 30_000
 
@@ -125,7 +127,7 @@ public final class AppBackend: Sendable {
                 "PUT", target(of: report), to: place,
                 fields: ["content-type: application/json"]
                     + (options.key.map { ["authorization: Bearer \($0)"] } ?? []),
-                body: AppBackend.body(of: report))
+                body: AppBackend.body(of: report), timeoutSeconds: AppBackend.timeoutSeconds)
             switch answer.status {
             case 200...299:
                 end(report) { $0.taken += 1 }

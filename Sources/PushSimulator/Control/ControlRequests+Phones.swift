@@ -27,6 +27,7 @@ extension ControlRequests {
         guard let fields = Fields(body, ["phone", "startToken", "attributesType"]), let name = fields.name("phone"),
             fields.isTokenOrAbsent("startToken")
         else { return problem(400, form + "; tokens are 64 hex digits or more") }
+        if let full { return full }
         let instant = shared.clock.instant()
         let token = shared.core.withLock {
             $0.addPhone(name, startToken: fields["startToken"], attributesType: fields["attributesType"], at: instant)
@@ -59,6 +60,7 @@ extension ControlRequests {
             let activity = fields.name("activityId"), fields.isTokenOrAbsent("token"),
             fields["phone"] == nil || fields.name("phone") != nil
         else { return problem(400, form + "; tokens are 64 hex digits or more") }
+        if let full { return full }
         let instant = shared.clock.instant()
         let phone = fields["phone"] ?? activity
         let token = shared.core.withLock {
@@ -88,6 +90,13 @@ extension ControlRequests {
         default:
             return problem(404, "an activity can /rotate its token, and users /dismiss it; not /\(action)")
         }
+    }
+
+    /// What is answered where there are as many tokens as may be.
+    private var full: HTTPResponse? {
+        let (count, most) = shared.core.withLock { ($0.face.tokens.count, $0.face.settings.maxTokens) }
+        return count < most
+            ? nil : problem(503, "there are \(count) tokens, as many as may be; --max-tokens allows more")
     }
 
     private func told(_ members: [(String, String)]) -> HTTPResponse {

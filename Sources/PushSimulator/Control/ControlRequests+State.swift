@@ -78,6 +78,7 @@ extension ControlRequests {
         add("tokens", "gauge", "Device tokens that are known.", [("", core.tokens)])
         add("activities", "gauge", "Activities on phones, ended ones included.", [("", core.activities)])
         add("token_reports_total", "counter", "Tokens that phones told their app.", [("", core.reports)])
+        add("token_followers", "gauge", "Readers of tokens as they come.", [("", shared.followers.count)])
         if let backend {
             let counts = backend.counts
             add(

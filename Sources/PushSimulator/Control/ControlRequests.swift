@@ -16,7 +16,8 @@ final class ControlRequests: Sendable {
         GET  /journal               what came, a JSON object a line; /journal/N begins with number N
         GET  /state                 counts of answers and verdicts, connections, faults
         GET  /metrics               the same for Prometheus
-        GET  /tokens                tokens that phones told their app; /tokens/N begins with number N
+        GET  /tokens                tokens that phones told their app; /tokens/N begins with number N;
+                                    with Accept: text/event-stream each as it comes
         GET  /faults                how the provider misbehaves now
         POST /faults                {"refusedStreamShare": 0.1}, {"clear": true}, {"drain": true}, …
         GET  /phones                phones, with their tokens and activities
@@ -26,6 +27,21 @@ final class ControlRequests: Sendable {
         POST /activities/ID/rotate  another update token; /dismiss: the user swipes it away
 
         """
+
+    func handle(_ request: HTTPRequest, _ responder: HTTPResponder) {
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        let isFollowed = request.headers["accept"]?.contains("text/event-stream") == true
+        guard isFollowed, request.method == "GET", parts.first == "tokens", parts.count <= 2 else {
+            return responder.respond(answer(request))
+        }
+        // A reader that lost its connection goes on behind what it had (Server-Sent Events).
+        let last = request.headers["last-event-id"].flatMap { Int($0) }
+        let first = last.map { $0 + 1 } ?? (parts.count == 2 ? Int(parts[1]) : 0)
+        guard let first, first >= 0 else { return responder.respond(answer(request)) }
+        guard shared.followers.follow(responder, from: first, shared: shared) else {
+            return responder.respond(problem(503, "\(TokenFollowers.maxFollowers) readers follow already"))
+        }
+    }
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)

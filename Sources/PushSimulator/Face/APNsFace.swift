@@ -34,8 +34,9 @@ public struct APNsFace: Sendable {
         expiredTokens.formUnion(checkedTokens.keys)
     }
 
+    /// - Parameter fault: thrown where all checks are passed (Z1).
     public mutating func answer(
-        _ request: FaceRequest, on connection: inout FaceConnection, at instant: FaceInstant
+        _ request: FaceRequest, on connection: inout FaceConnection, at instant: FaceInstant, fault: Refusal? = nil
     ) -> FaceAnswer {
         var answer = FaceAnswer(status: 200, apnsIdentifier: identifier(of: request))
         do throws(Refusal) {
@@ -49,6 +50,10 @@ public struct APNsFace: Sendable {
             try checkHeaders(request, key: key, warnings: &answer.warnings)
             try checkBody(request)
             try checkToken(request, at: instant)
+            if let fault {
+                answer.isInjected = true
+                throw fault
+            }
             answer.push = DeliveredPush(request, atMilliseconds: instant.phoneMilliseconds)
             if settings.environment == .sandbox { answer.uniqueIdentifier = identifiers.identifier() }
             succeeded(on: &connection, effects: &answer.effects)

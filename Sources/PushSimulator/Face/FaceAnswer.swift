@@ -11,6 +11,8 @@ public struct FaceAnswer: Sendable {
     public var uniqueIdentifier: String?
     /// With 410: the last moment at which the token was found invalid, Unix milliseconds on the phones' clock.
     public var timestampMilliseconds: Int64?
+    /// The refusal is a fault's, not the face's own.
+    public var isInjected = false
     /// Stands in place of the JSON, where a fault orders it.
     public var oddBody: String?
     /// The answer has no `apns-id`.

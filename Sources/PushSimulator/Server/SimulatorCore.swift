@@ -124,12 +124,13 @@ struct SimulatorCore: Sendable {
                 answer: FaceAnswer(status: 0, apnsIdentifier: ""), number: entry.number, delivery: delivery)
         }
         if random.chance(faults.tokenRotationShare) { rotate(request.deviceToken, at: instant) }
-        var answer = face.answer(request, on: &connection, at: instant)
+        let known = face.tokens[request.deviceToken]?.activityIdentifier
+        let error = injectedError(request, activityIdentifier: known)
+        var answer = face.answer(
+            request, on: &connection, at: instant, fault: error.map { Refusal($0.status, $0.reason) })
+        if let error, answer.isInjected { answer.take(error, atMilliseconds: instant.phoneMilliseconds) }
+        entry.isInjected = answer.isInjected
         entry.activityIdentifier = face.tokens[request.deviceToken]?.activityIdentifier
-        if answer.status == 200, let error = injectedError(request, activityIdentifier: entry.activityIdentifier) {
-            answer.take(error, atMilliseconds: instant.phoneMilliseconds)
-            entry.isInjected = true
-        }
         entry.status = answer.status
         entry.reason = answer.reason
         entry.warnings = origin.warnings + answer.warnings
@@ -208,11 +209,8 @@ struct SimulatorCore: Sendable {
 
 extension FaceAnswer {
     mutating func take(_ error: InjectedError, atMilliseconds: Int64) {
-        status = error.status
-        reason = error.reason
         timestampMilliseconds = error.ageMilliseconds.map { atMilliseconds - $0 }
         oddBody = error.body
         omitsIdentifier = error.omitsIdentifier
-        push = nil
     }
 }

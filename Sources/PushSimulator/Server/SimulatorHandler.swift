@@ -280,6 +280,7 @@ final class SimulatorHandler: ServerHandler {
             shared.options.onTokenReport?(report)
             backend?.tell(report)
         }
+        shared.followers.publish(from: shared, hasNews: !reports.isEmpty, nowMilliseconds: loop.nowMilliseconds)
         write(lines)
         if let idleMilliseconds = shared.options.idleMilliseconds {
             for peer in peers.values where loop.nowMilliseconds - peer.lastRequestMilliseconds >= idleMilliseconds {

@@ -119,7 +119,9 @@ public final class SimulatorServer: Sendable {
             let control = try options.controlPort.map { port throws(SimulatorFault) in
                 let requests = ControlRequests(shared: shared, backend: backend)
                 do throws(ListenFault) {
-                    return try HTTPListener(host: options.controlAddress, port: port) { requests.answer($0) }
+                    return try HTTPListener(
+                        host: options.controlAddress, port: port,
+                        callbacks: HTTPListener.Callbacks(admit: { _ in .accept { requests.handle($0, $1) } }))
                 } catch {
                     throw SimulatorFault(problem: error.description)
                 }

@@ -25,6 +25,7 @@ final class SimulatorShared: Sendable {
     let unwrittenCount = Atomic<Int>(0)
     /// Requests that wait for their latency.
     let heldCount = Atomic<Int>(0)
+    let followers = TokenFollowers()
     private let orders = Mutex<[Order]>([])
     private let mailbox = Mutex<LoopMailbox?>(nil)
 

@@ -57,9 +57,12 @@ enum SimulateAPNsCommand: Command {
         "--journal-entries", value: "N", "Requests kept in memory, the newest; the default is 100000")
     private static let fileSize = Flag(
         "--journal-mebibytes", value: "N", "Size at which journal.jsonl becomes journal.jsonl.1; the default is 256")
+    private static let maxTokens = Flag(
+        "--max-tokens", value: "N", "Device tokens remembered, beyond which new ones are refused; the default is 200000"
+    )
     static let flags: [Flag] = [
         port, address, hostName, control, directory, bundle, sandbox, knownOnly, latency, streamLimit, skew, error,
-        fault, backend, backendKey, entries, fileSize,
+        fault, backend, backendKey, entries, fileSize, maxTokens,
     ]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -108,6 +111,7 @@ enum SimulateAPNsCommand: Command {
         if arguments.has(sandbox) { options.face.environment = .sandbox }
         // Nobody registers tokens here, unless phones are made: whatever has the form of one belongs to a phone.
         options.face.unknownTokens = arguments.has(knownOnly) ? .refuse : .adopt
+        options.face.maxTokens = try arguments.integer(maxTokens, default: 200_000, in: 1...10_000_000)
         options.maxJournalEntries = try arguments.integer(entries, default: 100_000, in: 1...100_000_000)
         options.maxJournalFileBytes = try arguments.integer(fileSize, default: 256, in: 1...1_000_000) << 20
         options.faults.streamLimit = UInt32(try arguments.integer(streamLimit, default: 1_000, in: 1...100_000))

@@ -47,7 +47,7 @@ struct CredentialFaultTests {
         bench.simulator.change { $0.isKeyRevoked = true }
         let refused = try endure(bench)
         #expect(refused.allSatisfy { $0.reason == "InvalidProviderToken" })
-        #expect(bench.lane.isEveryCredentialRefused)
+        #expect(bench.lane.isEveryPoolRefused)
         #expect(bench.alarms.contains(.credential))
         // What was under way, and probes that grow to 20 minutes: some ten in an hour.
         #expect(refused.count < Self.activities.count + 15)
@@ -75,7 +75,7 @@ struct CredentialFaultTests {
         bench.simulator.change { $0.refusedTokenUpdates = .all }
         let refused = try endure(bench)
         #expect(refused.allSatisfy { $0.reason == "TooManyProviderTokenUpdates" })
-        #expect(bench.lane.isEveryCredentialRefused)
+        #expect(bench.lane.isEveryPoolRefused)
         #expect(refused.count < 2 * Self.activities.count + 15)
         #expect(try bench.provider.bench.providerToken.bearer().generation == 1)
         bench.simulator.change { $0.refusedTokenUpdates = .none }
@@ -90,7 +90,7 @@ struct CredentialFaultTests {
         let refused = try endure(bench)
         #expect(refused.allSatisfy { $0.reason == (sign > 0 ? "ExpiredProviderToken" : "InvalidProviderToken") })
         #expect(bench.alarms.contains(sign > 0 ? .clock : .credential))
-        #expect(bench.lane.isEveryCredentialRefused)
+        #expect(bench.lane.isEveryPoolRefused)
         #expect(refused.count < 2 * Self.activities.count + 15)
         #expect(try bench.provider.bench.providerToken.bearer().generation == 1)
         bench.simulator.change { $0.clockSkewMilliseconds = 0 }
@@ -106,6 +106,6 @@ struct CredentialFaultTests {
         #expect(Self.activities.allSatisfy { bench.shown($0) == "during" })
         #expect(bench.provider.bench.instruments.credentialRenewals.total == 1)
         #expect(answers.count { $0.reason == "ExpiredProviderToken" } <= Self.activities.count)
-        #expect(!bench.lane.isEveryCredentialRefused)
+        #expect(!bench.lane.isEveryPoolRefused)
     }
 }

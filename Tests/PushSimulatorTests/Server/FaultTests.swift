@@ -256,6 +256,27 @@ struct FaultTests {
         #expect(!client.hasIdentifier.contains(3) && client.hasIdentifier.contains(1))
     }
 
+    @Test("K4: errors that were ordered count as errors: the limit falls to one, then comes GOAWAY; 410 does not count")
+    func injectedErrorsCount() throws {
+        let bench = try SimulatorBench { $0.face.maxErrorsInARow = 2 }
+        let client = try bench.acceptedClient()
+        func send(_ tags: ClosedRange<UInt64>) {
+            for tag in tags {
+                client.send(tag)
+                bench.drive { client.endings[tag] != nil }
+            }
+        }
+        bench.simulator.change { $0.errors = [.init(status: 410, reason: "Unregistered", share: 1)] }
+        send(1...10)
+        #expect(client.connection.peerStreamLimit == 1_000)
+        bench.simulator.change { $0.errors = [.init(status: 400, reason: "BadDeviceToken", share: 1)] }
+        send(11...13)
+        bench.drive { client.connection.peerStreamLimit == 1 }
+        send(14...15)
+        bench.drive { client.isClosed }
+        #expect(client.goAways == [#"{"reason":"BadDeviceToken"}"#])
+    }
+
     @Test("Q19: a token that is replaced as the request arrives is expired, and its app hears of another")
     func rotation() throws {
         let bench = try SimulatorBench { $0.phones.updateTokenDelayMilliseconds = 0 }
