@@ -7,13 +7,19 @@ struct CompletionNotes {
     private let log: Log
     private let deadLetters: DeadLetterDesk
     private let marks: DeadLetterMarks
+    /// Nil where nothing is to be told.
+    private let feedback: FeedbackDesk?
     // What is noted for each push is written to cells of this thread's own.
     private let updates: CounterWriter<LaneInstruments.FateLabel>
     private let pushes: CounterWriter<LaneInstruments.ClassLabel>
     private let freshness: HistogramWriter<LaneInstruments.ClassLabel>
 
-    init(instruments: LaneInstruments, log: Log, deadLetters: DeadLetterDesk, marks: DeadLetterMarks) {
+    init(
+        instruments: LaneInstruments, log: Log, deadLetters: DeadLetterDesk, marks: DeadLetterMarks,
+        feedback: FeedbackDesk?
+    ) {
         self.marks = marks
+        self.feedback = feedback
         self.instruments = instruments
         self.log = log
         self.deadLetters = deadLetters
@@ -24,6 +30,7 @@ struct CompletionNotes {
 
     func note(_ completion: Completion, at moment: Moment) {
         updates.add(1, LaneInstruments.FateLabel(completion.fate))
+        feedback?.note(completion, at: moment)
         switch completion.fate {
         case .accepted:
             let label: LaneInstruments.ClassLabel = completion.dispatch.update.isUrgent ? .urgent : .routine
