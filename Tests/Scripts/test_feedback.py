@@ -195,6 +195,7 @@ class Feedback(unittest.TestCase):
             [str(word) for word in words], cwd=self.work, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=environment()
         )
         self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
 
     def consumer(self, tables, *words):
         words = [sys.executable, EXAMPLE / "consume.py", "--database", tables.words, *words]
@@ -266,6 +267,17 @@ class Feedback(unittest.TestCase):
         tables.all("DELETE FROM feedback_positions")
         self.consume(tables, "--file", file)
         self.check_tables(tables, len(events), set(gone[1:]), dict.fromkeys(ended, "accepted"))
+
+    def test_a_full_disk_slows_no_push_and_is_told(self):
+        configuration = self.configuration("feedback: {to: file, file: /dev/full}")
+        before = len(self.simulator.entries())
+        path = recording(self.work / "fine.jsonl", names("fine-on-full-disk", 200), self.at)
+        errors = self.run_recording(configuration, path)
+        self.assertEqual(len(self.simulator.entries()) - before, 200)
+        self.assertIn("feedback cannot be written; it waits, and pushing goes on", errors)
+        self.assertIn("/dev/full: feedback cannot be written (No space left on device)", errors)
+        lost = next(json.loads(line) for line in errors.splitlines() if "is lost" in line)
+        self.assertEqual(lost["count"], 200)
 
     def check_tables(self, tables, events, inactive, ended):
         self.assertEqual(tables.inbox(), events)

@@ -35,10 +35,10 @@ final class FeedbackDesk {
     ///   - sink: makes the sink, on the thread that writes.
     /// - Throws: where the system gives no thread.
     init(
-        settings: FeedbackSettings, apps: [String], registry: Registry, alarms: Counter<LaneInstruments.AlarmLabel>,
-        log: Log, sink: @escaping @Sendable (EventLoop) -> any FeedbackSink
+        settings: FeedbackSettings, apps: [String], instruments: FeedbackInstruments,
+        alarms: Counter<LaneInstruments.AlarmLabel>, log: Log, sink: @escaping @Sendable (EventLoop) -> any FeedbackSink
     ) throws(SystemFault) {
-        let (box, instruments) = (FeedbackBox(), FeedbackInstruments(registry: registry))
+        let box = FeedbackBox()
         (self.box, self.instruments, self.alarms, self.log) = (box, instruments, alarms, log)
         limit = settings.maxPending
         acceptedLimit = max(1, Int(Double(settings.maxPending) * Self.acceptedShare))

@@ -68,10 +68,11 @@ final class LaneEngine {
         deadLetters = DeadLetterDesk(
             settings: settings.deadLetters, sink: sink, registry: registry, alarms: instruments.alarms, log: self.log)
         self.marks = marks
-        let alarms = instruments.alarms
+        // Its metrics are there where nothing is told as well.
+        let (alarms, feedbackInstruments) = (instruments.alarms, FeedbackInstruments(registry: registry))
         self.feedback = try feedback.map {
             try FeedbackDesk(
-                settings: settings.feedback, apps: settings.pools.map(\.app), registry: registry,
+                settings: settings.feedback, apps: settings.pools.map(\.app), instruments: feedbackInstruments,
                 alarms: alarms, log: log.component("feedback"), sink: $0)
         }
         notes = CompletionNotes(

@@ -19,8 +19,6 @@ public final class KafkaFeedbackWriter: FeedbackSink {
     private var producer: KafkaProducer?
     /// Whether the topic was there when it was looked for; librdkafka keeps records of one that is not for half a minute.
     private var isThere = false
-    /// While the cluster is asked.
-    private var topics: KafkaTopics?
 
     /// The write under way.
     private struct Write {
@@ -36,6 +34,8 @@ public final class KafkaFeedbackWriter: FeedbackSink {
     public init(kafka: KafkaSettings, topic: String, loop: EventLoop, instruments: KafkaInstruments, log: Log) {
         (self.kafka, self.topic, self.loop) = (kafka, topic, loop)
         (self.instruments, self.log) = (instruments, log)
+        // It then knows the leaders of the topic when the first event comes: librdkafka takes a second to ask by itself.
+        lookUp()
     }
 
     public func write(_ lines: ArraySlice<FeedbackLine>, done: @escaping (SourceFault?) -> Void) {
@@ -46,8 +46,6 @@ public final class KafkaFeedbackWriter: FeedbackSink {
 
     public func close() {
         write = nil
-        topics?.close()
-        topics = nil
         letGo()
     }
 
@@ -59,18 +57,15 @@ public final class KafkaFeedbackWriter: FeedbackSink {
 
     private func lookUp() {
         do throws(KafkaFault) {
-            let asked = try KafkaTopics(settings: kafka, loop: loop, instruments: instruments, log: log)
-            topics = asked
+            let asked = try openProducer()
             asked.partitionCounts(of: [topic]) { [weak self] answers in
-                asked.close()
-                guard let self, topics === asked else { return }
-                topics = nil
+                guard let self, producer === asked else { return }
                 switch answers[0] {
                 case .success:
                     isThere = true
                     send()
                 case .failure(let fault):
-                    write?.fault = fault
+                    if write?.fault == nil { write?.fault = fault }
                     settle()
                 }
             }
@@ -82,6 +77,7 @@ public final class KafkaFeedbackWriter: FeedbackSink {
 
     /// As many as there is room for; the rest when others have gone.
     private func send() {
+        guard write != nil else { return }
         do throws(KafkaFault) {
             let producer = try openProducer()
             while let write, write.fault == nil, write.next < write.lines.endIndex {

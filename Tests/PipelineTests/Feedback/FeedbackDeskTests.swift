@@ -63,7 +63,7 @@ final class FeedbackBench {
         link = lane.addLink(pool: 0)
         lane.setStreams(100_000, link: link)
         desk = try FeedbackDesk(
-            settings: settings, apps: ["courier"], registry: registry,
+            settings: settings, apps: ["courier"], instruments: FeedbackInstruments(registry: registry),
             alarms: LaneInstruments(registry: registry).alarms,
             log: Log(component: "test", to: LogSink(level: .error, format: .json, output: { _ in })), sink: sink.maker)
     }
