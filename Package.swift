@@ -49,7 +49,8 @@ let package = Package(
         + module(
             "Streams",
             imports: [
-                "CZstd", "CZlib", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing", "Telemetry",
+                "CZstd", "CZlib", "COpenSSL", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing",
+                "Telemetry",
                 "Configuration",
                 "Instruments",
             ],

@@ -24,7 +24,9 @@ extension Lane {
         case .answered(let answer, let ageSeconds):
             let reaction = settings.reactions.reaction(
                 to: answer, of: attempt(flight, providerTokenAgeSeconds: ageSeconds))
-            return perform(reaction, on: flight, reason: answer.reason, at: moment)
+            var completion = perform(reaction, on: flight, reason: answer.reason, at: moment)
+            completion.answer = answer
+            return completion
         case .signalled(let signal):
             return perform(
                 settings.reactions.reaction(to: signal, of: attempt(flight, providerTokenAgeSeconds: 0)), on: flight,

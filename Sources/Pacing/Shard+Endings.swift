@@ -52,6 +52,7 @@ extension Shard {
     /// Whatever waits can never be sent.
     func giveUp(_ index: UInt32) {
         let record = record(index)
+        noteUntoldEnd(index, record)
         record.waiting.resolve(.unsendable, &decisions)
         if let flight = record.flight, !flight.isInFlight {
             flight.contributions.resolve(.unsendable, &decisions)

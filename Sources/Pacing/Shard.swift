@@ -57,6 +57,8 @@ public final class Shard {
     var departures: [Departure] = []
     /// What activities followed until their end, as far as the store has not heard of it.
     var formerSubjects: [UInt32: [UInt8]] = [:]
+    /// Ends of which no phone will hear, as far as their owner wants to know.
+    var untoldEnds: [UntoldEnd] = []
     /// Activities that left memory for others, to be loaded again.
     public internal(set) var evictions = 0
 

@@ -58,6 +58,7 @@ public struct LaneInstruments: Sendable {
         case clock, credential, configuration
         case suspectTokens = "suspect_tokens"
         case deadLetters = "dead_letters"
+        case feedback
         public static var labelName: String { "alarm" }
     }
 
