@@ -13,7 +13,8 @@ enum Program {
     static var commands: [any Command.Type] {
         [
             DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, ReplayCommand.self,
-            RecordCommand.self, LagCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
+            RecordCommand.self, LagCommand.self, ExplainCommand.self, DlqListCommand.self, DlqShowCommand.self,
+            DlqRedriveCommand.self,
             SimulateAPNsCommand.self,
             SimulateFaultsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
