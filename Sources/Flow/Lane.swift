@@ -195,6 +195,12 @@ public final class Lane {
     /// Activities that left memory until their next event.
     public var evictions: Int { shards.reduce(formerEvictions) { $0 + $1.evictions } }
 
+    /// What is known of an activity; nil where it is not in memory, or the partition is not this lane's.
+    public func view(of identifier: [UInt8], partition: Int32, at moment: Moment) -> ActivityView? {
+        guard let index = knownShard(of: partition) else { return nil }
+        return identifier.withUnsafeBytes { shards[index].view(of: $0, at: moment.pacing) }
+    }
+
     public func breakerState(pool: Int) -> Breaker.State { pools[pool].breaker.state }
 
     public var openBreakers: Int { pools.count { $0.breaker.state != .closed } }

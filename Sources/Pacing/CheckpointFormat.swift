@@ -31,6 +31,22 @@ enum CheckpointFormat {
     ]
 }
 
+/// What stands at the front of an activity's checkpoint, for whoever wants nothing else of it.
+struct CheckpointHeader {
+    let flags: CheckpointFormat.Flags
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(CheckpointFault) {
+        var reader = try CheckpointReader(sealed: bytes)
+        _ = try reader.byte()
+        _ = try reader.byte()
+        flags = CheckpointFormat.Flags(rawValue: try reader.number())
+    }
+
+    /// By how much the number that was promised lies above the last one that was used.
+    var numbersAhead: UInt8 { flags.contains(.exact) ? 0 : CheckpointFormat.numbersAhead }
+    var writtenAtMilliseconds: Int64? { nil }
+}
+
 extension CheckpointWriter {
     mutating func append(_ fix: Fix) {
         append(fix.latitude)
