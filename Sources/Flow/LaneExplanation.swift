@@ -39,8 +39,11 @@ public struct LaneExplanation: Sendable {
 
 extension Lane {
     /// Why the activity was told what it was told; nil where no shard of this lane has it in memory. It changes nothing.
-    public func explanation(of activity: String, at moment: Moment) -> LaneExplanation? {
-        for (index, shard) in shards.enumerated() {
+    ///
+    /// - Parameter partition: nil for wherever it lies.
+    public func explanation(of activity: String, partition: Int32? = nil, at moment: Moment) -> LaneExplanation? {
+        for (index, shard) in shards.enumerated()
+        where partition ?? standings[index].partition == standings[index].partition {
             if let explanation = shard.explanation(of: activity, at: moment.pacing) {
                 return complete(explanation, shard: index, at: moment)
             }

@@ -115,7 +115,7 @@ struct ExplanationTests {
         bench.accept()
         #expect(
             try bench.verdict
-                == "It waits to tell status: no update token is known: the app has to register one, or a token event to bring it."
+                == "It waits to tell status: the app has not registered an update token, and no token event has brought one."
         )
         #expect(try bench.situation.contains("goes to: nobody, no update token is known"))
     }
@@ -136,7 +136,7 @@ struct ExplanationTests {
                         ": 410 Unregistered after 84 ms: the token is gone, and nothing leaves before the app registers another"
                     )
             })
-        #expect(try bench.verdict.contains("no update token is known"))
+        #expect(try bench.verdict.contains("has not registered an update token"))
         #expect(
             try bench.situation.contains { $0.hasPrefix("goes to: nobody; the provider called the update token 7a7a…") }
         )
@@ -177,15 +177,23 @@ struct ExplanationTests {
         let bench = Bench { $0.profile = .standard }
         try bench.begin()
         for step in 0..<6 {
+            if step > 0 { bench.pass(16) }
             try bench.position(Double(step) * 100)
             bench.accept()
-            bench.pass(10)
         }
         #expect(
             try bench.verdict
-                == "It waits to tell distance: the cadence bucket has 0 tokens, and 1 is needed (pacing.profile), open at 12:01:00."
-                || bench.verdict.contains("pacing.minInterval is 15s, open at"))
-        #expect(try bench.story.contains { $0.contains("pacing.minInterval is 15s, open at 12:00:15") })
+                == "It waits to tell distance: the cadence bucket has 0 tokens, and 1 is needed (pacing.profile), open at 12:02:00."
+        )
+        #expect(
+            try bench.situation.contains(
+                "cadence: 0 of 4 tokens, one each 1m, the next one at 12:02:00 (pacing.profile standard)"))
+        bench.pass(45)
+        try bench.position(700)
+        #expect(
+            try bench.verdict.hasSuffix(
+                "pacing.minInterval is 15s, open at 12:02:15; the cadence bucket has 0 tokens, and 1 is needed (pacing.profile), open at 12:03:00."
+            ))
     }
 
     @Test("of positions that cannot be: each kind with its number and its limit")

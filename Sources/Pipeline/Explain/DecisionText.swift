@@ -111,7 +111,7 @@ struct DecisionText {
                 : "its partition was taken over, and routine updates leave in turn\(opens)"
         case .numbers: "the store has not confirmed the checkpoint that reserves its number: is Redis answering?"
         case .startNote: "the store has not confirmed the note that a start is about to leave: is Redis answering?"
-        case .target: "no update token is known: the app has to register one, or a token event to bring it"
+        case .target: "the app has not registered an update token, and no token event has brought one"
         case .timestamp:
             "aps.timestamp, which must rise with each push, would run more than 5 s ahead of the clock\(opens)"
         case .minInterval: "pacing.minInterval is \(Words.option(settings.minIntervalMilliseconds))\(opens)"

@@ -34,7 +34,7 @@ struct SituationText {
         }
         if situation.target == nil {
             return
-                "Nobody to tell: no update token is known. The app has to register one, or a token event to bring it."
+                "Nobody to tell: the app has not registered an update token, and no token event has brought one."
         }
         guard situation.latest != nil else { return "Nothing to tell: no position has been taken so far." }
         if situation.holdsPosition {

@@ -11,7 +11,7 @@ struct ExplanationPage {
         guard
             case .object(let object)? = try? JSONParser.parse(
                 String(decoding: bytes, as: UTF8.self), maximumBytes: 1 << 23),
-            object["decisions"] != nil
+            object["activityId"] != nil
         else { return nil }
         document = object
     }
@@ -21,7 +21,8 @@ struct ExplanationPage {
     /// - Parameter origin: where it comes from, for the first line.
     func text(origin: String, from begin: Int64?, to end: Int64?) -> String {
         var lines = ["\(string(document, "activityId") ?? "") at \(string(document, "at") ?? ""), \(origin)"]
-        lines += strings(document, "text").map { "  \($0)" }
+        // Of an activity that left memory since it rests, a member tells what its checkpoint says.
+        lines += (strings(document, "text") + [string(document, "why")].compactMap(\.self)).map { "  \($0)" }
         lines.append("")
         let all = decisions
         var shown = all.filter { ($0.last >= begin ?? .min) && ($0.first <= end ?? .max) }
