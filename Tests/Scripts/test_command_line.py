@@ -148,6 +148,20 @@ CASES = [
     ("replay ride.jsonl --config streams.yaml --placement murmur2", USAGE, "", "--placement is for Kafka"),
     ("replay ride.jsonl --config kafka.yaml", UNAVAILABLE, "", "connecting to Kafka at 127.0.0.1:1 failed"),
     ("record --from kafka://127.0.0.1:1 --topic rides -o out.jsonl", UNAVAILABLE, "", "connecting to Kafka at 127.0.0.1:1 failed"),
+    # Explanations
+    ("explain", USAGE, "", "explain needs the id of an activity\ntry:   waypulse explain order-1 recording.jsonl"),
+    ("explain order-1", USAGE, "", "explain needs a recording, or --api and the address of a running member"),
+    ("explain order-1 absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),
+    ("explain order-2 ride.jsonl", NO, "", 'ride.jsonl has no activity "order-2"'),
+    ("explain order-1 ride.jsonl --from noon", USAGE, "", '--from: "noon" is no time\ntry:   --from 12:01 (UTC)'),
+    ("explain order-1 ride.jsonl --api http://127.0.0.1:1", USAGE, "", "only one of them can answer"),
+    ("explain order-1 ride.jsonl --set explain.memoryMiB=0", CONFIGURATION, "", "explain.memoryMiB is 0"),
+    ("explain order-1 --api nowhere", USAGE, "", '--api: "nowhere" is no address'),
+    ("explain order-1 --api https://127.0.0.1:1", USAGE, "", "members speak plain HTTP"),
+    ("explain order-1 --api http://127.0.0.1:1", UNAVAILABLE, "", "the member at 127.0.0.1:1 cannot be asked: Connection refused"),
+    ("explain order-1 --api http://127.0.0.1:1 --keyFile absent", CONFIGURATION, "", "--keyFile: absent cannot be opened"),
+    ("explain order-1 ride.jsonl", OK, "sent #6: end for status, ended, priority 10", ""),
+    ("explain order-1 ride.jsonl --to 20:10:41", OK, "Nothing to tell: the newest position is inside the deadband", ""),
     # What needs a provider
     ("run", CONFIGURATION, "", "no app is configured"),
     ("run --config keyless.yaml ride.jsonl", CONFIGURATION, "", "absent.p8 cannot be used: No such file or directory"),
@@ -374,6 +388,112 @@ class Answers(Folder):
             {"type": "activity.ended", "timestamp": 1773000690, "contentState": {"status": "delivered"}},
         )
         self.assertEqual((report["decisions"]["dead_letter"], report["decisions"]["sent"], report["shown"]), (1, 2, 2))
+
+
+class Explanations(Folder):
+    """`explain`, from recordings and from members that are played here."""
+
+    def member(self, answers):
+        """Answers each path with (status, headers, body), and keeps what it was asked."""
+        asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append((self.path, self.headers["Authorization"]))
+                status, headers, body = answers(self.path)
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"127.0.0.1:{server.server_port}", asked
+
+    def document(self):
+        return self.waypulse("explain", "order-1", "ride.jsonl", "--json")[1].encode()
+
+    def test_the_same_recording_gives_the_same_bytes_and_a_time_ends_it(self):
+        self.assertEqual(self.document(), self.document())
+        document = json.loads(self.document())
+        self.assertEqual(document["at"], "2026-03-08T20:11:12.000Z")
+        sent = [one for one in document["decisions"] if one["kind"] == "sent"]
+        self.assertEqual([one["sequence"] for one in sent], [1, 2, 3, 4, 5, 6])
+        pushes = [json.loads(line) for line in self.waypulse("plan", "ride.jsonl")[1].splitlines()]
+        self.assertEqual([one["firstUnix"] for one in sent], [one["time"] for one in pushes])
+        self.assertEqual([one["reasons"] for one in sent], [one["reasons"] for one in pushes])
+        at = json.loads(self.waypulse("explain", "order-1", "ride.jsonl", "--json", "--to", "20:10:35")[1])
+        self.assertEqual(at["at"], "2026-03-08T20:10:35.000Z")
+        self.assertTrue(at["situation"]["isWaiting"])
+        self.assertEqual([gate["gate"] for gate in at["situation"]["gates"]], ["min_interval"])
+        self.assertEqual(at["situation"]["gates"][0]["opens"], "2026-03-08T20:10:39.000Z")
+
+    def test_times_of_a_day_and_moments_cut_the_story(self):
+        for begin in ("20:10:50", "2026-03-08T20:10:50Z"):
+            _, output, _ = self.waypulse("explain", "order-1", "ride.jsonl", "--from", begin)
+            self.assertNotIn("sent #3", output)
+            # What the phone showed when that time began is told besides.
+            self.assertIn("sent #4", output)
+            self.assertIn("sent #5", output)
+
+    def test_a_member_is_asked_with_the_key_and_its_answer_printed_as_a_recordings(self):
+        document = self.document()
+        address, asked = self.member(lambda path: (200, {"Content-Length": str(len(document))}, document))
+        key = Path(self.folder.name) / "explain.key"
+        key.write_text("# of the night shift\nnight explain:read hush\n")
+        status, output, errors = self.waypulse("explain", "order-1", "--api", f"http://{address}", "--keyFile", "explain.key")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertEqual(asked, [("/v1/live-activities/order-1/explain", "Bearer hush")])
+        played = self.waypulse("explain", "order-1", "ride.jsonl")[1]
+        self.assertEqual(output.splitlines()[1:], played.splitlines()[1:])
+        self.assertIn(f"from the member at {address}", output)
+        self.waypulse("explain", "a/b ü", "--api", address)
+        self.assertEqual(asked[-1], ("/v1/live-activities/a%2Fb%20%C3%BC/explain", None))
+
+    def test_a_member_that_does_not_own_the_activity_sends_on_to_the_one_that_does(self):
+        document = self.document()
+        owner, asked = self.member(lambda path: (200, {}, document))
+        elsewhere = json.dumps({"detail": "it is waypulse-1's", "member": "waypulse-1", "address": owner}).encode()
+        for answer in ((421, {}, elsewhere), (307, {"Location": f"http://{owner}/v1/live-activities/order-1/explain"}, b"")):
+            other, _ = self.member(lambda path, answer=answer: answer)
+            status, output, _ = self.waypulse("explain", "order-1", "--api", other)
+            self.assertEqual(status, OK)
+            self.assertIn(f"from the member at {owner}", output)
+        self.assertEqual(len(asked), 2)
+        lost, _ = self.member(lambda path: (421, {}, b'{"member": "waypulse-1"}'))
+        status, _, errors = self.waypulse("explain", "order-1", "--api", lost)
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn('does not own "order-1": waypulse-1 does, and the owner\'s address is not known', errors)
+        round_trip = []
+        ring, _ = self.member(lambda path: (307, {"Location": f"http://{round_trip[0]}/"}, b""))
+        round_trip.append(ring)
+        status, _, errors = self.waypulse("explain", "order-1", "--api", ring)
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("4 members in a row", errors)
+
+    def test_answers_that_are_no_explanation_say_what_to_do(self):
+        cases = (
+            (401, b'{"title": "no key"}', CREDENTIALS, "refuses the key: no key\ntry:   --keyFile"),
+            (404, b'{"detail": "unknown"}', NO, 'no activity "order-1" is known: unknown'),
+            (503, b"", UNAVAILABLE, "answered 503: status 503"),
+            (200, b"<html>", UNAVAILABLE, "answered with something that is no explanation"),
+        )
+        for status, body, code, text in cases:
+            with self.subTest(status):
+                address, _ = self.member(lambda path: (status, {}, body))
+                found = self.waypulse("explain", "order-1", "--api", address)
+                self.assertEqual((found[0], found[1]), (code, ""))
+                self.assertIn(text, found[2])
+        address, _ = self.member(lambda path: (200, {"Content-Length": "1000"}, b"{}"))
+        found = self.waypulse("explain", "order-1", "--api", address)
+        self.assertEqual(found[0], UNAVAILABLE)
+        self.assertIn("the answer broke off after 2 of 1000 bytes", found[2])
 
 
 class WithSimulator(Folder):
