@@ -16,6 +16,8 @@ final class ListenerLoop: @unchecked Sendable {
     private var hangups: Hangups
     /// Clients that have hung up while some of what they sent was not read.
     private var hungUp: [Peer] = []
+    /// How often in a row libmicrohttpd has said that it has work.
+    private var busyTurns = 0
     private var openByAddress: [HTTPAddress: Int] = [:]
     private var isStopping = false
     private var nextSweepMilliseconds: Int64 = 0
@@ -25,6 +27,8 @@ final class ListenerLoop: @unchecked Sendable {
     private static let sweepMilliseconds: Int64 = 250
     /// Accepted above the limit, for as long as it takes to let another one go.
     private static let overlap = 32
+    /// So many busy turns in a row are no work, but a connection that does not come on.
+    private static let mostBusyTurns = 16
 
     /// Nil, with errno, where there are no descriptors left.
     init?(limits: HTTPLimits, callbacks: HTTPListener.Callbacks, post: LoopPost) {
@@ -75,13 +79,16 @@ final class ListenerLoop: @unchecked Sendable {
     }
 
     private func wait(_ daemonDescriptor: Int32, _ now: Int64) {
-        guard cmicrohttpd_has_work(daemon) == 0 else { return }
+        // It never tires of a connection whose buffer is full of what has no end, the extension of a chunk for instance.
+        busyTurns = cmicrohttpd_has_work(daemon) == 0 ? 0 : busyTurns + 1
+        guard busyTurns == 0 || busyTurns > ListenerLoop.mostBusyTurns else { return }
         let lingeringOnes = lingering.descriptors
         var descriptors = ([daemonDescriptor, post.descriptor, hangups.descriptor] + lingeringOnes).map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         var due = nextTickMilliseconds
         if counts.open > 0 || !lingeringOnes.isEmpty { due = min(due, max(nextSweepMilliseconds, now + 1)) }
+        if busyTurns > 0 { due = min(due, now + 1) }
         let timeout = due == .max ? -1 : Int32(clamping: max(0, due - now))
         poll(&descriptors, nfds_t(descriptors.count), timeout)
     }
@@ -207,8 +214,20 @@ final class ListenerLoop: @unchecked Sendable {
         dropOverdue(.idle, after: limits.idleMilliseconds, .idle, now)
         dropOverdue(.sending, after: limits.sendMilliseconds, .unread, now)
         for peer in overdue(.deciding, after: limits.answerMilliseconds, now) { answerOverdue(peer) }
+        dropStuck()
         for peer in Array(queues[Peer.Phase.idle.rawValue]) where hasBegun(peer, now) { enter(.receiving, peer) }
         for peer in Array(queues[Peer.Phase.streaming.rawValue]) { look(at: peer, now) }
+    }
+
+    /// While libmicrohttpd goes in circles, whoever sends a chunked body and has brought none of it since the last sweep is let go.
+    private func dropStuck() {
+        for peer in Array(queues[Peer.Phase.receiving.rawValue]) {
+            guard let exchange = peer.exchange, exchange.isChunked else { continue }
+            if busyTurns > ListenerLoop.mostBusyTurns, exchange.passedBytes == exchange.passedBytesBefore {
+                drop(peer, .slow)
+            }
+            exchange.passedBytesBefore = exchange.passedBytes
+        }
     }
 
     private func overdue(_ phase: Peer.Phase, after limit: Int64, _ now: Int64) -> [Peer] {

@@ -40,6 +40,21 @@ import Testing
         #expect(answer.hasSuffix("the body is larger than 1000 bytes\n"))
     }
 
+    @Test(arguments: [0, 1, 40_000])
+    func aChunkWhoseSizeNeverEndsIsLetGo(_ more: Int) throws {
+        let listener = try listener {
+            $0.headerBytes = 16 << 10
+            $0.requestMilliseconds = 3_600_000
+        }
+        defer { listener.stop() }
+        let client = RawClient(port: listener.port)
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1;")
+        client.send(String(repeating: "x", count: (16 << 10) + more))
+        #expect(isServed(listener.port))
+        #expect(client.isLetGo())
+        #expect(listener.counts.dropped(.slow) == 1)
+    }
+
     @Test func theLargestBodyIsTaken() throws {
         let listener = try listener { $0.bodyBytes = 1000 }
         defer { listener.stop() }
@@ -81,6 +96,8 @@ import Testing
         defer { listener.stop() }
         let client = RawClient(port: listener.port)
         client.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello")
+        #expect(client.answer().hasPrefix("HTTP/1.1 401"))
+        client.send("GET /no HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(client.answer().hasPrefix("HTTP/1.1 401"))
         client.send("POST /yes HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello")
         #expect(client.answer().hasSuffix("yes 5\n"))
