@@ -49,7 +49,8 @@ let package = Package(
         + module(
             "Streams",
             imports: [
-                "CZstd", "CZlib", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing", "Telemetry",
+                "CZstd", "CZlib", "COpenSSL", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing",
+                "Telemetry",
                 "Configuration",
                 "Instruments",
             ],
@@ -112,7 +113,9 @@ func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.De
     [
         .target(
             name: name, dependencies: imports,
-            exclude: name == "Pacing" ? ["README.md", "CHECKPOINTS.md"] : ["README.md"],
+            exclude: name == "Pacing"
+                ? ["README.md", "CHECKPOINTS.md"]
+                : name == "Pipeline" ? ["README.md", "Explain/README.md"] : ["README.md"],
             swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,

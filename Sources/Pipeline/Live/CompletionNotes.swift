@@ -10,6 +10,8 @@ struct CompletionNotes {
     private let marks: DeadLetterMarks
     /// By pool.
     private let apps: [String]
+    /// Nil where nothing is to be told.
+    private let feedback: FeedbackDesk?
     // What is noted for each push is written to cells of this thread's own.
     private let updates: CounterWriter<LaneInstruments.FateLabel>
     private let pushes: CounterWriter<LaneInstruments.ClassLabel>
@@ -17,10 +19,12 @@ struct CompletionNotes {
 
     /// - Parameter apps: those that the pools push to, in their order.
     init(
-        instruments: LaneInstruments, log: Log, deadLetters: DeadLetterDesk, marks: DeadLetterMarks, apps: [String]
+        instruments: LaneInstruments, log: Log, deadLetters: DeadLetterDesk, marks: DeadLetterMarks, apps: [String],
+        feedback: FeedbackDesk?
     ) {
         self.marks = marks
         self.apps = apps
+        self.feedback = feedback
         self.instruments = instruments
         self.log = log
         self.deadLetters = deadLetters
@@ -31,6 +35,7 @@ struct CompletionNotes {
 
     func note(_ completion: Completion, at moment: Moment) {
         updates.add(1, LaneInstruments.FateLabel(completion.fate))
+        feedback?.note(completion, at: moment)
         switch completion.fate {
         case .accepted:
             let label: LaneInstruments.ClassLabel = completion.dispatch.update.isUrgent ? .urgent : .routine

@@ -23,6 +23,8 @@ final class LaneEngine {
     let reports: ReportBox
     let seats: WorkerSeats
     let deadLetters: DeadLetterDesk
+    /// Nil where nothing is to be told.
+    let feedback: FeedbackDesk?
     private let marks: DeadLetterMarks
     private let notes: CompletionNotes
     private let appGauges: AppGauges
@@ -46,15 +48,19 @@ final class LaneEngine {
     static let tickMilliseconds: Int64 = 250
     /// An urgent record that is due is not to wait for the kernel's 50 microseconds.
     static let timerSlackNanoseconds: UInt = 1_000
+    /// At the end, feedback of which nothing is written for so long is given up.
+    private static let feedbackPatienceMilliseconds: Int64 = 2_000
 
     /// - Parameters:
     ///   - time: is kept in step with the recording's clock.
     ///   - permits: nil where nobody else can own a partition.
     ///   - sink: where dead letters go; nil for nowhere.
+    ///   - feedback: makes what feedback goes to; nil for nowhere.
     /// - Throws: a setting that is wrong, or a system call that failed.
     init(
         settings: RunSettings, registry: Registry, log: Log, stop: StopRequest, time: RecordingTime,
-        permits: SendPermits? = nil, sink: (any DeadLetterSink)?, marks: DeadLetterMarks
+        permits: SendPermits? = nil, sink: (any DeadLetterSink)?, marks: DeadLetterMarks,
+        feedback: FeedbackSinkMaker?
     ) throws {
         self.settings = settings
         self.log = log.component("lane")
@@ -62,6 +68,7 @@ final class LaneEngine {
         self.permits = permits
         var laneSettings = settings.lane
         laneSettings.broadcasts = false
+        laneSettings.shard.notesUntoldEnds = feedback != nil
         lane = Lane(settings: laneSettings)
         instruments = LaneInstruments(registry: registry)
         recordsRead = instruments.records.writer()
@@ -70,9 +77,16 @@ final class LaneEngine {
         deadLetters = DeadLetterDesk(
             settings: settings.deadLetters, sink: sink, registry: registry, alarms: instruments.alarms, log: self.log)
         self.marks = marks
+        // Its metrics are there where nothing is told as well.
+        let (alarms, feedbackInstruments) = (instruments.alarms, FeedbackInstruments(registry: registry))
+        self.feedback = try feedback.map {
+            try FeedbackDesk(
+                settings: settings.feedback, apps: settings.pools.map(\.app), instruments: feedbackInstruments,
+                alarms: alarms, log: log.component("feedback"), sink: $0)
+        }
         notes = CompletionNotes(
             instruments: instruments, log: self.log, deadLetters: deadLetters, marks: marks,
-            apps: settings.pools.map(\.app))
+            apps: settings.pools.map(\.app), feedback: self.feedback)
         appGauges = AppGauges(registry: registry, pools: settings.pools)
         pauseReasons = settings.pools.map { _ in nil }
         reports = ReportBox(wakeup: stop.wakeup)
@@ -101,6 +115,8 @@ final class LaneEngine {
                 "dead letters were not written", .field("count", deadLetters.pending),
                 .hint(deadLetters.fault?.description ?? "with streams, the next owner of their partitions writes them"))
         }
+        feedback?.collect(from: lane, at: clock.moment)
+        feedback?.end(patienceMilliseconds: Self.feedbackPatienceMilliseconds)
         publish()
     }
 
@@ -151,6 +167,7 @@ final class LaneEngine {
         guard lane.hasUnpushable else { return }
         for refused in lane.takeUnpushable() {
             instruments.unpushable.add(1)
+            feedback?.note(refused, at: clock.moment)
             log.warning(
                 "an update was not sent: APNs or the phone would not take it",
                 .activity(refused.update.activityIdentifier),
@@ -191,6 +208,7 @@ final class LaneEngine {
             }
         }
         arrivals.removeAll(keepingCapacity: true)
+        feedback?.handOver()
     }
 
     // MARK: Nothing can be sent
@@ -218,6 +236,8 @@ final class LaneEngine {
         guard clock.moment.realMilliseconds >= nextTickMilliseconds else { return }
         nextTickMilliseconds = clock.moment.realMilliseconds + LaneEngine.tickMilliseconds
         noteKeys()
+        feedback?.collect(from: lane, at: clock.moment)
+        feedback?.handOver()
         publish()
         onTick?(lane, clock.moment)
     }
@@ -236,6 +256,7 @@ final class LaneEngine {
         publisher.publish(lane, clockSteps: clock.steps)
         appGauges.publish(lane, unixSeconds: clock.moment.pacing.wallMilliseconds / 1_000)
         deadLetters.publish()
+        feedback?.publish(at: clock.moment)
     }
 
     /// At most `nanoseconds`, until a timer or a retry is due.

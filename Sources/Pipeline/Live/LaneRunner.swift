@@ -46,7 +46,7 @@ public final class LaneRunner {
         marks = DeadLetterMarks(version: settings.deadLetters.version)
         engine = try LaneEngine(
             settings: settings, registry: registry, log: log, stop: stop, time: time,
-            sink: settings.deadLetters.sink(), marks: marks)
+            sink: settings.deadLetters.sink(), marks: marks, feedback: settings.feedback.sink())
         lane = engine.lane
         tokens = MemoryTokenRegistry { [unowned engine] in engine.clock.moment.pacing.wallMilliseconds }
         questions = LaneMailbox(wakeup: stop.wakeup)

@@ -12,6 +12,7 @@ public struct RunSettings: Sendable {
     public var deadLetters = DeadLetterSettings()
     /// How often signing keys are read again.
     public var keyCheckMilliseconds = KeyWatch.standardIntervalMilliseconds
+    public var feedback = FeedbackSettings()
 
     public init(lane: LaneSettings, pace: Pace, pools: [PoolSettings], delivery: DeliveryOptions) {
         self.lane = lane

@@ -45,6 +45,7 @@ public final class MemberRunner {
     private var permitChanges = -1
     private var hasStirred = false
     private var hasAsked = false
+    private var deferred: DeferredSaves
     /// What was read when nothing was in the way last, and when that was; nil where nothing was.
     var knownLag: (records: Int64, milliseconds: Int64, atMilliseconds: Int64)?
     /// Called with why the process should be given no work, nil where it should.
@@ -64,6 +65,7 @@ public final class MemberRunner {
         settings: RunSettings, group: GroupRunSettings, registry: Registry, log: Log, stop: StopRequest
     ) throws {
         self.settings = group
+        deferred = DeferredSaves(patienceMilliseconds: settings.feedback.saveWaitMilliseconds)
         var settings = settings
         settings.lane.shard.keepsCheckpoints = true
         permits = SendPermits(partitions: group.member.partitions)
@@ -94,7 +96,10 @@ public final class MemberRunner {
             group: group.group.name, instance: group.member.name, version: settings.deadLetters.version)
         engine = try LaneEngine(
             settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits,
-            sink: settings.deadLetters.sink(client: client, group: group, source: source), marks: marks)
+            sink: settings.deadLetters.sink(client: client, group: group, source: source), marks: marks,
+            feedback: settings.feedback.sink(
+                group: group, redis: redisInstruments, kafka: (source as? KafkaSource)?.instruments,
+                log: log.component("feedback")))
         member = Member(settings: group.member, lane: engine.lane)
         store = RedisStore(client: client, place: group.place, group: group.group)
         instruments = MemberInstruments(registry: registry)
@@ -170,14 +175,27 @@ public final class MemberRunner {
         renewPermits()
         while let (identifier, request) = member.nextRequest() {
             hasAsked = true
-            store.perform(settings.isVolatile ? request.withoutCheckpoints : request) { [weak self] answer in
-                guard let self else { return }
-                member.answer(identifier, answer, at: engine.clock.moment)
-                hasStirred = true
+            if let feedback = engine.feedback,
+                deferred.hold(identifier, request, for: feedback, engine.lane, at: moment)
+            {
+                continue
             }
+            perform(request, identifier)
+        }
+        while let feedback = engine.feedback, let (identifier, request) = deferred.next(feedback, at: moment) {
+            hasAsked = true
+            perform(request, identifier)
         }
         tellNotices()
         readOn(moment)
+    }
+
+    private func perform(_ request: StoreRequest, _ identifier: UInt64) {
+        store.perform(settings.isVolatile ? request.withoutCheckpoints : request) { [weak self] answer in
+            guard let self else { return }
+            member.answer(identifier, answer, at: engine.clock.moment)
+            hasStirred = true
+        }
     }
 
     private func tellNotices() {
@@ -382,6 +400,7 @@ public final class MemberRunner {
         if let deadline = drainDeadlineMilliseconds {
             nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: deadline))
         }
+        if !deferred.isEmpty { nanoseconds = min(nanoseconds, DeferredSaves.lookNanoseconds) }
         return nanoseconds > 0 ? nanoseconds : nil
     }
 

@@ -14,7 +14,8 @@ enum Program {
         [
             DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, CheckPayloadCommand.self,
             ReplayCommand.self,
-            RecordCommand.self, LagCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
+            RecordCommand.self, LagCommand.self, ExplainCommand.self, DlqListCommand.self, DlqShowCommand.self,
+            DlqRedriveCommand.self,
             SimulateAPNsCommand.self, SimulateAPNsFaultCommand.self, SimulateAPNsPhoneCommand.self,
             SimulateAPNsTokenCommand.self,
             SimulateFaultsCommand.self,
