@@ -41,7 +41,8 @@ let package = Package(
             ], tests: ["PushSimulator", "Pacing"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module(
-            "Registration", imports: ["HTTP1", "Telemetry", "Configuration", "Instruments", "CLinux"])
+            "Registration",
+            imports: ["HTTP1", "COpenSSL", "Telemetry", "Configuration", "Instruments", "CLinux"])
         + module(
             "Storage", imports: ["RedisClient", "Flow", "Pacing", "Telemetry"],
             tests: ["RedisFixture", "Sockets", "Instruments"])

@@ -11,11 +11,12 @@ public enum Options {
     public static let process = ProcessGroup()
     public static let deadLetters = DeadLettersGroup()
     public static let feedback = FeedbackGroup()
+    public static let api = ApiGroup()
 
     /// All declarations. The groups are read by reflection, so that no second list can fall behind the first.
     public static let all: [Declaration] = {
         let groups: [Any] = [
-            source, redis, kafka, storage, app, pacing, attributesType, delivery, process, deadLetters,
+            source, redis, kafka, storage, app, pacing, attributesType, delivery, process, deadLetters, api,
             feedback,
         ]
         let declared = groups.flatMap(declarations)

@@ -55,11 +55,18 @@ extension Lane {
     private func perform(
         _ reaction: Reaction, on flight: Dispatch, reason: APNsReason?, at moment: Moment
     ) -> Completion {
+        let isOrphan = standings[flight.shard].incarnation != flight.incarnation
+        var evidence = reaction.evidence
+        var mayForget = false
+        if reaction.token == .suspect, !isOrphan {
+            mayForget = pools[flight.pool].tokenRefused(flight.update.target.deviceToken)
+            if pools[flight.pool].suspicion.isWave { evidence = .refusedTokens }
+        }
         let change = record(
-            reaction.evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
+            evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
         if reaction.counts == .throttle {
             // One that has gone with its partition would be kept for ever.
-            if standings[flight.shard].incarnation == flight.incarnation {
+            if !isOrphan {
                 throttles[flight.update.activityIdentifier, default: Throttle(shard: flight.shard)].count += 1
             }
         } else if !throttles.isEmpty,
@@ -67,13 +74,18 @@ extension Lane {
         {
             throttles[flight.update.activityIdentifier] = nil
         }
-        let fate = settle(flight, reaction, at: moment)
+        let fate = settle(flight, reaction, mayForget: mayForget, isWave: evidence == .refusedTokens, at: moment)
         return Completion(
             dispatch: flight, fate: fate, reason: reason, alarm: reaction.alarm, breaker: change,
             isSuspicionAlarming: reaction.token == .suspect && pools[flight.pool].suspicion.isAlarming)
     }
 
-    private func settle(_ flight: Dispatch, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
+    /// - Parameters:
+    ///   - mayForget: the token was refused, and may be taken for dead.
+    ///   - isWave: it was refused with all the others, so that neither it nor the update is to blame.
+    private func settle(
+        _ flight: Dispatch, _ reaction: Reaction, mayForget: Bool, isWave: Bool, at moment: Moment
+    ) -> Completion.Fate {
         let ticket = flight.update.ticket
         let shard = shards[flight.shard]
         if standings[flight.shard].incarnation != flight.incarnation { return .orphaned }
@@ -82,9 +94,12 @@ extension Lane {
             pools[flight.pool].accepted(flight.update.target)
             shard.settle(ticket, .accepted, at: moment.pacing)
             return .accepted
+        case .refused where isWave:
+            // Others probe meanwhile; what was refused is asked again when somebody may have mended the configuration.
+            let milliseconds = settings.reactions.serverErrorHoldMilliseconds
+            hold(flight, milliseconds: milliseconds, holdsNewer: false, after: reaction, at: moment)
+            return .held(milliseconds: milliseconds)
         case .refused:
-            let mayForget =
-                reaction.token == .suspect && pools[flight.pool].tokenRefused(flight.update.target.deviceToken)
             shard.settle(ticket, mayForget ? .targetGone : .refused, at: moment.pacing)
             return mayForget ? .targetGone : .refused
         case .targetGone:

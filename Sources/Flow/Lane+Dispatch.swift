@@ -21,8 +21,8 @@ extension Lane {
 
     private func next(pool: Int, at moment: Moment, body: inout ByteBuffer) -> Dispatch? {
         pools[pool].retries.advance(to: moment.realMilliseconds)
-        while pools[pool].breaker.permits(atMilliseconds: moment.realMilliseconds), let place = pools[pool].freestLink,
-            let choice = choose(pool, at: moment)
+        while pools[pool].breaker.permits(atMilliseconds: moment.realMilliseconds), !pools[pool].awaitsAnswer,
+            let place = pools[pool].freestLink, let choice = choose(pool, at: moment)
         {
             let shard: Int
             let bound: Update?

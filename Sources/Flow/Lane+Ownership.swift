@@ -118,6 +118,12 @@ extension Lane {
         return false
     }
 
+    /// Whether what is in memory of a partition is what its phones are told: it is owned, the lease has not lapsed, and all was applied that
+    /// an owner before may have told.
+    public func speaks(for partition: Int32, at realMilliseconds: Int64) -> Bool {
+        knownShard(of: partition).map { standings[$0].maySend(at: realMilliseconds) } ?? false
+    }
+
     /// Under which ownership pushes of a partition may leave, and until when on the real clock.
     public func permit(of partition: Int32) -> (epoch: Epoch, untilMilliseconds: Int64) {
         guard let index = knownShard(of: partition) else { return (0, .min) }

@@ -16,8 +16,12 @@ extension Shard {
         let record = judgement.record
         if state.pointee.flags.contains(.waiting) { lowerThreshold(judgement, newest) }
         var reasons = judgement.reasons
-        if judgement.isUnchanged(reasons), tellsAgain(index, record) { reasons = judgement.reasons }
-        if judgement.isUnchanged(reasons) {
+        var isUnchanged = judgement.isUnchanged(reasons)
+        if isUnchanged, tellsAgain(index, record) {
+            reasons = judgement.reasons
+            isUnchanged = judgement.isUnchanged(reasons)
+        }
+        if isUnchanged {
             join(index, earlier)
             join(index, newest)
             endWaiting(index, .unchanged, moment)
@@ -100,11 +104,19 @@ extension Shard {
             judgement.state.pointee.latest.exists ? judgement.thresholdMeters : .infinity
     }
 
-    /// The reasons of what waits, before it is judged away.
-    func lastingReasons(_ index: UInt32, _ judgement: Judgement) -> Reasons {
+    /// The reasons of what waits, and how it ends where none lasts. Whether the phone would see a change is asked once: it costs as much as
+    /// the reasons.
+    func lastingReasons(_ index: UInt32, _ judgement: Judgement) -> (reasons: Reasons, ending: Decision?) {
         let reasons = judgement.reasons
-        let isOver = reasons.isEmpty || judgement.isUnchanged(reasons)
-        return isOver && tellsAgain(index, judgement.record) ? judgement.reasons : reasons
+        guard let ending = ending(judgement, reasons) else { return (reasons, nil) }
+        guard tellsAgain(index, judgement.record) else { return (reasons, ending) }
+        let again = judgement.reasons
+        return (again, self.ending(judgement, again))
+    }
+
+    private func ending(_ judgement: Judgement, _ reasons: Reasons) -> Decision? {
+        if reasons.isEmpty { return .returned }
+        return judgement.isUnchanged(reasons) ? .unchanged : nil
     }
 
     /// What waits has lost its reasons. But the owner before may have told it, and have ended before it could save that: then the phone shows
@@ -183,9 +195,9 @@ extension Shard {
     /// Judges an update whose gates have opened. False where it is no longer to be queued: it ended, or waits for the routine gates.
     private func keepsReasons(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) -> Bool {
         let judgement = judgement(index, moment)
-        let reasons = lastingReasons(index, judgement)
-        if reasons.isEmpty || judgement.isUnchanged(reasons) {
-            endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
+        let (reasons, ending) = lastingReasons(index, judgement)
+        if let ending {
+            endWaiting(index, ending, moment)
             return false
         }
         if record.waitingIsUrgent, !reasons.isUrgent {

@@ -26,9 +26,9 @@ extension Shard {
             return nil
         }
         let judgement = judgement(index, moment)
-        let reasons = lastingReasons(index, judgement)
-        if reasons.isEmpty || judgement.isUnchanged(reasons) {
-            endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
+        let (reasons, ending) = lastingReasons(index, judgement)
+        if let ending {
+            endWaiting(index, ending, moment)
             return nil
         }
         if record.waitingIsUrgent, !reasons.isUrgent {

@@ -62,6 +62,9 @@ CASES = [
     ("dlq list --config", USAGE, "", "--config needs a value"),
     ("config show --set deadLetters.to=file", CONFIGURATION, "", '"file" needs a deadLetters.file; set deadLetters.file'),
     ("config show --set deadLetters.to=streams", CONFIGURATION, "", "needs source.redis.url"),
+    ("payload check", USAGE, "", "payload check needs one file"),
+    ("payload check absent.json", UNAVAILABLE, "", "absent.json: cannot be opened (No such file or directory)"),
+    ("payload check --json ride.jsonl", NO, '"weight":"dropped","place":"","explanation":"is no JSON object"', ""),
     # Recordings
     ("plan", USAGE, "", "plan needs a recording\ntry:   waypulse plan recording.jsonl"),
     ("plan absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),

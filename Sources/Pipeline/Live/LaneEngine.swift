@@ -2,6 +2,7 @@ import CLinux
 import Delivery
 import Flow
 import Instruments
+import LiveActivities
 import Pacing
 import Streams
 import Telemetry
@@ -26,6 +27,14 @@ final class LaneEngine {
     let feedback: FeedbackDesk?
     private let marks: DeadLetterMarks
     private let notes: CompletionNotes
+    private let appGauges: AppGauges
+    /// Nil where no key comes from a file.
+    private let keyWatch: KeyWatch?
+    /// By pool: how many signing keys its provider token has adopted.
+    private var keyAdoptions: [UInt32]
+    /// By pool: what the provider answered when it last began to pause.
+    private var pauseReasons: [APNsReason?]
+    private var hasPushed = false
     @exclusivity(unchecked) private var publisher: DecisionPublisher
     @exclusivity(unchecked) private var body = ByteBuffer(capacity: 8_192)
     private let recordsRead: CounterWriter<NoLabel>
@@ -76,17 +85,29 @@ final class LaneEngine {
                 alarms: alarms, log: log.component("feedback"), sink: $0)
         }
         notes = CompletionNotes(
-            instruments: instruments, log: self.log, deadLetters: deadLetters, marks: marks, feedback: self.feedback)
+            instruments: instruments, log: self.log, deadLetters: deadLetters, marks: marks,
+            apps: settings.pools.map(\.app), feedback: self.feedback)
+        appGauges = AppGauges(registry: registry, pools: settings.pools)
+        pauseReasons = settings.pools.map { _ in nil }
         reports = ReportBox(wakeup: stop.wakeup)
+        keyAdoptions = settings.pools.map(\.providerToken.adoptions)
         seats = try WorkerSeats(
             count: settings.workers, pools: settings.pools, options: settings.delivery, registry: registry,
             log: log.component("delivery"), lane: lane, reports: reports, permits: permits)
+        let keys = WatchedKey.all(settings.pools)
+        keyWatch =
+            keys.isEmpty
+            ? nil
+            : try KeyWatch(
+                keys, everyMilliseconds: settings.keyCheckMilliseconds, instruments: seats.instruments,
+                log: log.component("delivery"))
     }
 
     /// The workers end, and what they still report is heard.
     func end() {
         flush(isIdle: true)
         seats.stop()
+        keyWatch?.stop()
         takeReports()
         deadLetters.advance(nowMilliseconds: clock.moment.realMilliseconds)
         if deadLetters.pending > 0 {
@@ -178,6 +199,10 @@ final class LaneEngine {
                 case .completed(let identifier, let outcome):
                     if let completion = lane.complete(identifier, outcome, at: clock.moment) {
                         notes.note(completion, at: clock.moment)
+                        if !hasPushed, completion.fate == .accepted { hasPushed = true }
+                        if case .opened = completion.breaker {
+                            pauseReasons[completion.dispatch.pool] = completion.reason
+                        }
                     }
                 }
             }
@@ -186,19 +211,50 @@ final class LaneEngine {
         feedback?.handOver()
     }
 
+    // MARK: Nothing can be sent
+
+    /// Why this process can push to none of its apps, and what to do; nil where it can push to one, or could once: so a rollout of a wrong
+    /// configuration stops, and members that have worked stay reachable for registrations while a key is mended.
+    var hindrance: String? {
+        guard !hasPushed, lane.isEveryPoolRefused else { return nil }
+        return settings.pools.enumerated().map { index, pool in
+            let reason = pauseReasons[index]
+            let what = lane.pauseCause(pool: index) == .tokens ? "every token" : "the credential"
+            return "app \(pool.app): the provider refuses \(what)"
+                + (reason.map { " (\($0.name)); \($0.remedy)" } ?? "")
+        }.joined(separator: "; ")
+    }
+
+    /// How a run ends that has nothing left to wait for while no app can be pushed to.
+    var refusedEnding: RunEnding {
+        settings.pools.indices.contains { lane.pauseCause(pool: $0) == .tokens } ? .refusedTokens : .refusedCredentials
+    }
+
     // MARK: From time to time
 
     func tick() {
         guard clock.moment.realMilliseconds >= nextTickMilliseconds else { return }
         nextTickMilliseconds = clock.moment.realMilliseconds + LaneEngine.tickMilliseconds
+        noteKeys()
         feedback?.collect(from: lane, at: clock.moment)
         feedback?.handOver()
         publish()
         onTick?(lane, clock.moment)
     }
 
+    /// With another signing key a pool that pauses for its credential need not wait for its next probe.
+    private func noteKeys() {
+        for (index, pool) in settings.pools.enumerated() {
+            let adoptions = pool.providerToken.adoptions
+            guard adoptions != keyAdoptions[index] else { continue }
+            keyAdoptions[index] = adoptions
+            lane.hasten(pool: index, at: clock.moment)
+        }
+    }
+
     private func publish() {
         publisher.publish(lane, clockSteps: clock.steps)
+        appGauges.publish(lane, unixSeconds: clock.moment.pacing.wallMilliseconds / 1_000)
         deadLetters.publish()
         feedback?.publish(at: clock.moment)
     }

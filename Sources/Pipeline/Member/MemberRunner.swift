@@ -22,7 +22,14 @@ public final class MemberRunner {
     let instruments: MemberInstruments
     let notes: MemberNotes
     let reports: PartitionReports
+    private let board: StatusBoard
     let permits: SendPermits
+    /// Where tokens are registered.
+    let tokens: RedisTokenRegistry
+    /// Questions about what this member owns, from any thread.
+    public let questions: LaneMailbox
+    /// What all connections of this process to Redis and Kafka count.
+    public let connectionInstruments: ConnectionInstruments
     private let marks: DeadLetterMarks
     let crashes: CrashWatch?
     /// By partition: what has to be known of crashes before it is read.
@@ -65,16 +72,19 @@ public final class MemberRunner {
         feeds = Array(repeating: nil, count: group.member.partitions)
         crashesAsked = Array(repeating: 0, count: group.member.partitions)
         loop = try EventLoop()
-        let redis = RedisInstruments(registry: registry)
+        let redisInstruments = RedisInstruments(registry: registry)
         client = RedisClient(
-            settings: group.redis, loop: loop, instruments: redis,
-            log: log.component("redis"))
+            settings: group.redis, loop: loop, instruments: redisInstruments, log: log.component("redis"))
         switch group.source {
-        case .streams(let streams): source = StreamSource(client: client, settings: streams)
+        case .streams(let streams):
+            source = StreamSource(client: client, settings: streams)
+            connectionInstruments = ConnectionInstruments(redis: redisInstruments, kafka: nil)
         case .kafka(let kafka):
-            source = try KafkaSource(
+            let read = try KafkaSource(
                 settings: kafka, partitions: group.member.partitions, loop: loop, registry: registry,
                 log: log.component("kafka"))
+            source = read
+            connectionInstruments = ConnectionInstruments(redis: redisInstruments, kafka: read.instruments)
         }
         let (client, letters, names) = (client, settings.deadLetters, source.names)
         crashes = try letters.stateDirectory.map { directory throws(SettingFault) in
@@ -88,15 +98,17 @@ public final class MemberRunner {
             settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits,
             sink: settings.deadLetters.sink(client: client, group: group, source: source), marks: marks,
             feedback: settings.feedback.sink(
-                group: group, redis: redis, kafka: (source as? KafkaSource)?.instruments,
+                group: group, redis: connectionInstruments.redis, kafka: connectionInstruments.kafka,
                 log: log.component("feedback")))
         member = Member(settings: group.member, lane: engine.lane)
         store = RedisStore(client: client, place: group.place, group: group.group)
         instruments = MemberInstruments(registry: registry)
         notes = MemberNotes(
             instruments: instruments, log: log.component("member"), group: group.group.name, names: names)
-        reports = PartitionReports(
-            registry: registry, board: StatusBoard(client: client, group: group.group), source: source)
+        board = StatusBoard(client: client, group: group.group)
+        reports = PartitionReports(registry: registry, board: board, source: source)
+        tokens = RedisTokenRegistry(client: client, place: group.place, group: group.group.name)
+        questions = LaneMailbox(wakeup: stop.wakeup)
         self.group = GroupCheck(store: store, notes: notes)
         engine.onTick = { [weak self] _, _ in self?.publish() }
         engine.deadLetters.onWritten = { [weak self] hold in
@@ -105,6 +117,9 @@ public final class MemberRunner {
         }
     }
 
+    /// Says to all of the group where this member's API answers. Before it runs.
+    public func announce(api address: String) { board.address = address }
+
     /// The accounting so far.
     public var decisions: DecisionTotals { engine.decisions }
 
@@ -112,6 +127,7 @@ public final class MemberRunner {
     public func run() -> RunEnding {
         clinux_set_timer_slack(LaneEngine.timerSlackNanoseconds)
         defer {
+            questions.close()
             engine.end()
             for case let feed? in feeds { _ = feed.close() }
             source.close()
@@ -131,12 +147,17 @@ public final class MemberRunner {
             engine.dispatch()
             engine.deadLetters.advance(nowMilliseconds: engine.clock.moment.realMilliseconds)
             step()
+            questions.answer { window }
             engine.tick()
             if let ending { return ending }
             let nanoseconds = hasApplied || hasWork ? nil : idleNanoseconds
             engine.flush(isIdle: nanoseconds != nil)
             if let nanoseconds { wait(nanoseconds) }
         }
+    }
+
+    private var window: LaneWindow {
+        LaneWindow(lane: engine.lane, moment: engine.clock.moment, isLive: true, registry: tokens, insert: nil)
     }
 
     // MARK: The group

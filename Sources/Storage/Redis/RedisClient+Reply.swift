@@ -6,7 +6,7 @@ extension RedisClient {
     /// - Parameters:
     ///   - place: where Redis is, for people.
     ///   - asked: what it was asked, for people.
-    func reply(
+    package func reply(
         _ outcome: RedisOutcome, place: String, asked: @autoclosure () -> String
     ) -> Result<RedisReply, StoreFault> {
         switch outcome {

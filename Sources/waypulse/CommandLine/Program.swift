@@ -12,7 +12,7 @@ import Streams
 enum Program {
     static var commands: [any Command.Type] {
         [
-            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, ReplayCommand.self,
+            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, CheckPayloadCommand.self, ReplayCommand.self,
             RecordCommand.self, LagCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
             SimulateAPNsCommand.self,
             SimulateFaultsCommand.self,

@@ -71,6 +71,7 @@ enum RunCommand: Command {
             log: surroundings.log, stop: surroundings.stop)
         surroundings.begin(signals, source: paths.joined(separator: " "), settings)
         surroundings.becomeReady()
+        runner.onTick = { [unowned runner] _, _ in surroundings.tell(hindrance: runner.hindrance) }
         let ending = try runner.run()
         tell(surroundings.registry.snapshot(), surroundings.log)
         return exitCode(ending, surroundings.log)
@@ -160,6 +161,11 @@ enum RunCommand: Command {
         case .expelled(let reason):
             log.error("stopped: this process can be no member of its group", .hint(reason))
             return .expelled
+        case .refusedTokens:
+            log.error(
+                "the provider refuses token after token; none was forgotten",
+                .hint("compare environment and bundleId of the app with the builds that register tokens"))
+            return .refusedCredentials
         case .refusedCredentials:
             log.error("the provider refuses the credentials", .hint("check teamId, keyId, keyFile and environment"))
             return .refusedCredentials

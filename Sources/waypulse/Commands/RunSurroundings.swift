@@ -19,6 +19,9 @@ final class RunSurroundings: Sendable {
         self.registry = registry
         sink = LogSink(configuration, registry: registry)
         log = Log(component: "waypulse", to: sink)
+        for warning in configuration.secretFileWarnings {
+            log.warning("a secret lies open", .hint(warning))
+        }
         let readiness = readiness
         listener = try configuration[Options.process.metricsListen].map { address in
             do {

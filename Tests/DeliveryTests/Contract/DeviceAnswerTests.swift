@@ -286,4 +286,26 @@ struct DeviceAnswerTests {
         }
         #expect(holds[1] >= 2 * 30_000 && holds[2] >= 4 * 30_000)
     }
+
+    @Test(
+        "A provider that takes requests and never answers gets the same content a dozen times in eight hours, not a hundred"
+    )
+    func attemptCeiling() throws {
+        let log = WireLog()
+        let provider = try ScriptedProvider { request, _, kept in
+            log.add(request)
+            kept.append(request)
+        }
+        let bench = try ContractBench(provider) { $0.delivery.requestTimeoutMilliseconds = 20 }
+        try bench.begin("a")
+        try bench.status("a", "same")
+        for _ in 0..<470 {
+            bench.run { (bench.reports.now.streams[0] ?? 0) > 0 }
+            bench.send()
+            bench.run { bench.lane.inFlightCount == 0 }
+            bench.pass(seconds: 60)
+        }
+        #expect((6...14).contains(log.all.count))
+        #expect(Set(log.all.map { $0["apns-id"] }).count == 1)
+    }
 }

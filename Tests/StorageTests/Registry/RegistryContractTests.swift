@@ -212,8 +212,10 @@ struct RegistryContractTests {
         try bench.age(startsOf: token, byMilliseconds: 1_000_000)
         #expect(try bench.takeStart(token, "b", budget) == nil)
         let until = try #require(try bench.takeStart(token, "c", budget))
-        #expect(
-            try bench.takeStart(token, "c", StartBudget(starts: 1, windowMilliseconds: 3_600_000)) == until + 1_000_000)
+        let later = try #require(
+            try bench.takeStart(token, "c", StartBudget(starts: 1, windowMilliseconds: 3_600_000)))
+        // In Redis some milliseconds have passed besides.
+        #expect(later >= until + 1_000_000)
         #expect(try bench.takeStart(token, app: "courier", "c", budget) == nil, "another app's token is another token")
         #expect(try bench.takeStart(PushToken(2), "c", budget) == nil)
         try bench.age(startsOf: token, byMilliseconds: 2_600_000)
