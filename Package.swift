@@ -113,11 +113,13 @@ func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.De
     [
         .target(
             name: name, dependencies: imports,
-            exclude: name == "Pacing" ? ["README.md", "CHECKPOINTS.md"] : ["README.md"],
+            exclude: name == "Pacing"
+                ? ["README.md", "CHECKPOINTS.md"]
+                : name == "Pipeline" ? ["README.md", "Explain/README.md"] : ["README.md"],
             swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,
-            exclude: name == "Delivery" ? ["Contract/README.md"] : [],
+            exclude: name == "Delivery" ? ["Contract/README.md", "Faults/README.md"] : [],
             swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),
     ]
 }

@@ -1,7 +1,21 @@
 // Rules of the HTTP API.
 
 extension Rules {
-    static let api: [Rule] = [apiKeys, apiKeysUsed, apiStreams]
+    static let api: [Rule] = [apiKeys, apiKeysUsed, apiOnLoopback, apiStreams]
+
+    /// Keys and tokens are worth to be stolen, and here nothing speaks TLS.
+    private static let apiOnLoopback = Rule(isWarning: true, about: [Options.api.listen.declaration]) {
+        configuration, _ in
+        guard let host = configuration[Options.api.listen]?.host, host != "::1", !host.hasPrefix("127.") else {
+            return nil
+        }
+        return Rule.Broken(says: [
+            (
+                "takes keys and tokens from other machines without TLS: put an ingress or mesh that speaks TLS before it",
+                "listen on 127.0.0.1 where that runs on this machine"
+            )
+        ])
+    }
 
     private static let apiKeys = Rule(isWarning: false, about: [Options.api.listen.declaration]) { configuration, _ in
         guard configuration[Options.api.listen] != nil, configuration[Options.api.keysFile] == nil else { return nil }

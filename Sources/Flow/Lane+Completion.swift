@@ -10,6 +10,12 @@ extension Lane {
 
     /// The answer to a dispatch. Each identifier is completed once; a second time, or an unknown one, gives nil and changes nothing.
     public func complete(_ identifier: UInt64, _ outcome: DispatchOutcome, at moment: Moment) -> Completion? {
+        let completion = settle(identifier, outcome, at: moment)
+        if let completion { explain(completion, outcome, at: moment) }
+        return completion
+    }
+
+    private func settle(_ identifier: UInt64, _ outcome: DispatchOutcome, at moment: Moment) -> Completion? {
         guard let flight = inFlight.remove(identifier) else { return nil }
         hasNews = true
         pools[flight.pool].release(link: flight.link)

@@ -104,6 +104,7 @@ extension Lane {
 
     private func refuse(_ update: Update, shard: Int, name: String, _ explanation: String, at moment: Moment) {
         shards[shard].settle(update.ticket, .refused, at: moment.pacing)
+        explain(update, shard: shard, unpushable: name, at: moment)
         unpushable.append(
             Unpushable(
                 update: update, partition: standings[shard].partition, name: name, explanation: explanation))

@@ -83,7 +83,7 @@ extension Lane {
         formerDecisions.add(former: shards[index].decisions)
         handedOverEvents += shards[index].decisions.pending
         formerEvictions += shards[index].evictions
-        shards[index] = Shard(settings: settings.shard)
+        shards[index] = Shard(settings: settings.shard, journal: journal)
         let before = standings[index]
         standings[index] = Standing(partition: partition)
         standings[index].incarnation = before.incarnation + 1

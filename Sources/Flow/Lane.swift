@@ -12,6 +12,8 @@ public struct LaneSettings: Sendable {
     public var broadcasts = true
     /// Jitter comes from this.
     public var seed: UInt64 = 0
+    /// So much memory remembers the last decisions of activities; 0 remembers none.
+    public var explanationBytes = 0
 
     public init(shard: ShardSettings, types: ActivityTypes) {
         self.shard = shard
@@ -52,10 +54,15 @@ public final class Lane {
     @exclusivity(unchecked) public internal(set) var hasUrgentNews = false
     /// While draining only what is urgent leaves; the rest is left to the next owner.
     @exclusivity(unchecked) public var isDraining = false
+    /// What was decided and why; nil where nothing is written down.
+    public let journal: Journal?
+    /// Reasons of answers that the journal has by their number.
+    var answerNames = AnswerNames()
 
     public init(settings: LaneSettings) {
         self.settings = settings
         random = SplitMix(seed: settings.seed)
+        journal = Journal(byteLimit: settings.explanationBytes)
         pools = (0..<max(1, settings.shard.apps.count)).map { _ in Pool(breaker: settings.breaker) }
     }
 
@@ -129,7 +136,7 @@ public final class Lane {
         if let newestPartition, newestPartition.partition == partition { return newestPartition.shard }
         let index = shardOfPartition[partition] ?? shards.count
         if index == shards.count {
-            shards.append(Shard(settings: settings.shard))
+            shards.append(Shard(settings: settings.shard, journal: journal))
             standings.append(Standing(partition: partition))
             shardOfPartition[partition] = index
         }

@@ -23,6 +23,7 @@ struct Pool {
     var breaker: Breaker
     var suspicion = TokenSuspicion()
     var retries = RetryQueue()
+    var outages = OutageHistory()
     private var suspects: [PushToken: TokenSuspicion.Mark] = [:]
 
     init(breaker: Breaker.Settings) {

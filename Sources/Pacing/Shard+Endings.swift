@@ -7,6 +7,7 @@ extension Shard {
     func end(_ index: UInt32, joining contribution: Contribution?, dismissal: Dismissal?, _ moment: Instant) {
         let record = record(index)
         dropHeld(index)
+        noteEnding(index, contribution == nil ? .lifeLimit : .event, moment)
         unfollow(index)
         state(index).pointee.flags.insert(.ended)
         record.noteEnd(atMilliseconds: moment.nowMilliseconds)
@@ -18,6 +19,7 @@ extension Shard {
         } else {
             if let contribution { record.waiting.add(contribution, &decisions) }
             markUnsaved(index)
+            noteEnding(index, .unsendable, moment)
             giveUp(index)
             rearm(index, moment)
         }
@@ -79,6 +81,7 @@ extension Shard {
 
     /// Nothing of it is in memory any more.
     func forget(_ index: UInt32) {
+        journal?.forget(index, door)
         activities.remove(withIdentifier(ofIndex: index) { activities.hash(of: $0) }, index: index)
         if !formerSubjects.isEmpty { formerSubjects[index] = nil }
         slab.release(index)

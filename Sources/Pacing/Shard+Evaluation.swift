@@ -31,6 +31,7 @@ extension Shard {
             guard !reasons.isEmpty else {
                 if let earlier, !earlier.isDecided { count(quiet) }
                 if let newest, !newest.isDecided { count(quiet) }
+                noteQuiet(index, quiet, events: (earlier == nil ? 0 : 1) + (newest == nil ? 0 : 1), moment)
                 holdQuiet(index, earlier, judgement)
                 holdQuiet(index, newest, judgement)
                 if settings.keepsCheckpoints, let flight = record.flight {
@@ -50,6 +51,7 @@ extension Shard {
         join(index, earlier)
         join(index, newest)
         if reasons.isUrgent { record.waitingIsUrgent = true }
+        if newest != nil { noteJoined(index, moment) }
         advanceGates(index, moment)
     }
 
@@ -134,6 +136,7 @@ extension Shard {
     /// The waiting update ends without a send: it had lost its reasons, or the phone would see no change.
     func endWaiting(_ index: UInt32, _ decision: Decision, _ moment: Instant) {
         let record = record(index)
+        noteWaitEnded(index, decision, moment)
         if decision == .unchanged { moveAnchor(index, record) }
         // A checkpoint may say that it waits. And what it would have told besides is told by the next update; nothing holds that until then.
         markUnsaved(index)
@@ -174,7 +177,9 @@ extension Shard {
 
     private func advanceWaiting(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) {
         let state = state(index)
-        switch gates(index, moment).opening(isUrgent: record.waitingIsUrgent) {
+        let opening = gates(index, moment).opening(isUrgent: record.waitingIsUrgent)
+        if opening != .open { noteWait(index, record, moment) }
+        switch opening {
         case .shut:
             leaveReady(index)
         case .at(let milliseconds):

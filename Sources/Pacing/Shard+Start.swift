@@ -11,6 +11,7 @@ extension Shard {
         case .success(let state): merged = state
         }
         let index = begin(event, attributesType: event.detail?.attributesType, moment)
+        noteBeginning(index, .start, moment)
         takeOverStart(index, event, merged, origin: origin, moment)
         return nil
     }
@@ -26,6 +27,7 @@ extension Shard {
         let record = record(index)
         giveUp(index)
         record.beginNewLife()
+        noteBeginning(index, .newLife, moment)
         markUnsaved(index)
         let state = state(index)
         state.pointee.flags.remove([.ended, .mustJudge, .hasEventSinceSend])
@@ -69,7 +71,7 @@ extension Shard {
         case .channel(let channel): setTarget(index, .channel(channel), event, moment)
         case .startToken(let token):
             if takesStartToken(record) {
-                setStartTarget(index, token, event)
+                setStartTarget(index, token, event, moment)
                 alert = event.detail?.alert
             } else {
                 keepForRenewal(index, token)
@@ -164,7 +166,7 @@ extension Shard {
             record.beganOnPhone = true
         case .startToken(let token):
             if takesStartToken(record) {
-                setStartTarget(index, token, event)
+                setStartTarget(index, token, event, moment)
             } else {
                 keepForRenewal(index, token)
             }
@@ -181,8 +183,9 @@ extension Shard {
         record.noteKnown(.startToken(token))
     }
 
-    private func setStartTarget(_ index: UInt32, _ token: PushToken, _ event: Event) {
+    private func setStartTarget(_ index: UInt32, _ token: PushToken, _ event: Event, _ moment: Instant) {
         let record = record(index)
+        noteTarget(index, .startToken, moment)
         record.target = .startToken(token)
         record.targetRegisteredAtMilliseconds = event.timestampMilliseconds
         if rules(index).settings.renew { record.renewalStartToken = record.renewalStartToken ?? token }

@@ -107,6 +107,7 @@ extension Shard {
         if flight.update.kind == .start { record.lifeStartMilliseconds = moment.nowMilliseconds }
         flight.update.takenAt = moment
         flight.update.attempt += 1
+        noteAttempt(flight.update, moment)
         // What the phone will have seen last was sent now.
         record.lastSentAtMilliseconds = moment.nowMilliseconds
         state(index).pointee.quietUntilMilliseconds = moment.nowMilliseconds + rules(index).quietMilliseconds
@@ -197,6 +198,7 @@ extension Shard {
         record.flight = Flight(
             update, life: record.life, contributions: record.waiting, shownBefore: shownBefore, setFields: setFields,
             wasRetargeting: reasons.contains(.retarget), before: before, bucketAfter: record.bucket)
+        noteSend(update, judgement, moment)
         send(index, kind, judgement, moment)
         sendReasons.count(update)
         return update

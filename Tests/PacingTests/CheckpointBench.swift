@@ -20,11 +20,14 @@ final class CheckpointBench {
     /// How the provider answers; nil for not yet.
     var answer: (Update) -> Settlement? = { _ in .accepted }
 
-    init(_ pacing: PacingSettings = .defaults, apps: [String] = []) {
+    let journal: Journal?
+
+    init(_ pacing: PacingSettings = .defaults, apps: [String] = [], journal: Journal? = nil) {
+        self.journal = journal
         var settings = ShardSettings(default: pacing, apps: apps, hashSeed: 7)
         settings.keepsCheckpoints = true
         self.settings = settings
-        shard = Shard(settings: settings)
+        shard = Shard(settings: settings, journal: journal)
     }
 
     var instant: Instant { Instant(milliseconds: now) }
@@ -101,7 +104,7 @@ final class CheckpointBench {
 
     /// What is in memory is gone, and another owner has what the store keeps.
     func changeOwner() {
-        shard = Shard(settings: settings)
+        shard = Shard(settings: settings, journal: journal)
         restoreAll()
     }
 
@@ -113,7 +116,7 @@ final class CheckpointBench {
 
     /// Nothing is loaded yet.
     func startOwning() {
-        shard = Shard(settings: settings)
+        shard = Shard(settings: settings, journal: journal)
         shard.beginOwning(timestampLeadMilliseconds: 0, at: instant)
     }
 

@@ -21,24 +21,20 @@ public final class MemberDesk: RunDesk {
     /// - Parameters:
     ///   - mailbox: of the member of this process.
     ///   - connections: of the same member, as nothing is declared twice.
-    ///   - explain: runs on the lane's thread.
+    ///   - explain: runs on the lane's thread; nil for what the lane remembers.
     /// - Throws: a system call that failed.
     public init(
         settings: DeskSettings, group: GroupRunSettings, mailbox: LaneMailbox,
         connections: ConnectionInstruments, registry: Registry, log: Log,
-        explain: @escaping Explain = MemberDesk.explainByView
+        explain: Explain? = nil
     ) throws(SystemFault) {
         counter = DeskCounter(most: settings.mostWaiting)
         instruments = DeskInstruments(registry: registry)
         let clerk = DeskClerk(
-            settings: settings, group: group, mailbox: mailbox, instruments: connections, log: log, explain: explain)
+            settings: settings, group: group, mailbox: mailbox, instruments: connections, log: log,
+            explain: explain ?? Self.explained(by: group.group.member))
         self.clerk = clerk
         thread = try LoopThread.start(name: "desk") { clerk.begin(on: $0) }
-    }
-
-    /// Until something remembers decisions, what is known now.
-    public static let explainByView: Explain = { activity, partition, window in
-        window.lane.view(of: activity, partition: partition, at: window.moment)?.explanationJSON(ageMilliseconds: 0)
     }
 
     // MARK: Registrations

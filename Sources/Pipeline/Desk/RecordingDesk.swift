@@ -18,7 +18,7 @@ public final class RecordingDesk: RunDesk {
     /// - Parameter mailbox: of the runner of this process.
     public init(
         settings: DeskSettings, mailbox: LaneMailbox, registry: Registry,
-        explain: @escaping MemberDesk.Explain = MemberDesk.explainByView
+        explain: @escaping MemberDesk.Explain = MemberDesk.explained(by: nil)
     ) {
         (self.settings, self.mailbox, self.explain) = (settings, mailbox, explain)
         counter = DeskCounter(most: settings.mostWaiting)

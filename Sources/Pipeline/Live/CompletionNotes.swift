@@ -8,10 +8,10 @@ struct CompletionNotes {
     private let log: Log
     private let deadLetters: DeadLetterDesk
     private let marks: DeadLetterMarks
-    /// Nil where nothing is to be told.
-    private let feedback: FeedbackDesk?
     /// By pool.
     private let apps: [String]
+    /// Nil where nothing is to be told.
+    private let feedback: FeedbackDesk?
     // What is noted for each push is written to cells of this thread's own.
     private let updates: CounterWriter<LaneInstruments.FateLabel>
     private let pushes: CounterWriter<LaneInstruments.ClassLabel>

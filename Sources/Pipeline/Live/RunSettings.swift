@@ -10,9 +10,9 @@ public struct RunSettings: Sendable {
     public var delivery: DeliveryOptions
     public var drainTimeoutMilliseconds: Int64 = 10_000
     public var deadLetters = DeadLetterSettings()
-    public var feedback = FeedbackSettings()
     /// How often signing keys are read again.
     public var keyCheckMilliseconds = KeyWatch.standardIntervalMilliseconds
+    public var feedback = FeedbackSettings()
 
     public init(lane: LaneSettings, pace: Pace, pools: [PoolSettings], delivery: DeliveryOptions) {
         self.lane = lane

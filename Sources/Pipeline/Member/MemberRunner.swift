@@ -98,7 +98,7 @@ public final class MemberRunner {
             settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits,
             sink: settings.deadLetters.sink(client: client, group: group, source: source), marks: marks,
             feedback: settings.feedback.sink(
-                group: group, redis: connectionInstruments.redis, kafka: connectionInstruments.kafka,
+                group: group, redis: redisInstruments, kafka: (source as? KafkaSource)?.instruments,
                 log: log.component("feedback")))
         member = Member(settings: group.member, lane: engine.lane)
         store = RedisStore(client: client, place: group.place, group: group.group)

@@ -21,6 +21,7 @@ extension LaneSettings {
                 checkAttributes: { types[$0].fault(inAttributes: $1) }),
             types: types)
         self.seed = seed
+        explanationBytes = configuration[Options.explain.memoryMiB] << 20
         let delivery = Options.delivery
         reactions.serverErrorHoldMilliseconds = configuration[delivery.serverErrorHold]
         breaker.firstProbeMilliseconds = configuration[delivery.probeDelay]

@@ -89,7 +89,7 @@ struct RecordingDeskTests {
         #expect(await bench.register(user: "ann", 1, app: "driver").problem == "no app is called \"driver\"")
         #expect(await bench.state("nobody") == .unknown)
         let text = try #require(await bench.explanation("ride").text)
-        #expect(text.contains(#""target":"update token 0101"#) && !text.contains(PushToken(number: 1).hex))
+        #expect(text.contains(#""text":"update token 0101"#) && !text.contains(PushToken(number: 1).hex))
     }
 
     @Test("are told when the run is over")
