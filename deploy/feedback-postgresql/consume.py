@@ -94,12 +94,13 @@ class Topic:
         if self.assigned != (number, offset):
             self.consumer.assign([self.kafka.TopicPartition(self.topic, number, offset)])
         messages = []
-        for message in self.consumer.consume(BATCH, WAIT_SECONDS):
+        while len(messages) < BATCH and (message := self.consumer.poll(WAIT_SECONDS)) is not None:
             error = message.error()
-            if error and error.code() != self.kafka.KafkaError._PARTITION_EOF:
+            if error and error.code() == self.kafka.KafkaError._PARTITION_EOF:
+                break
+            if error:
                 raise SystemExit(f"error: {source}: {error}")
-            if not error:
-                messages.append(message)
+            messages.append(message)
         if messages:
             offset = messages[-1].offset() + 1
         self.assigned = (number, offset)
