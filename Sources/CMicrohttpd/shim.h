@@ -6,9 +6,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-// POLLRDHUP, which <poll.h> has for _GNU_SOURCE alone.
-#define CMICROHTTPD_HANGS_UP 0x2000
-
 // Variadic functions and members of unions are invisible to Swift.
 
 struct cmicrohttpd_callbacks {
@@ -26,10 +23,10 @@ static inline size_t cmicrohttpd_leave_encoded(void *context, struct MHD_Connect
 }
 
 // A daemon whose loop is ours: epoll, and whatever it calls runs in cmicrohttpd_run on the calling thread.
-// memory: what a connection may hold, the head of its request above all. per_address: 0 is no limit.
+// memory: what a connection may hold, the head of its request above all.
 static inline struct MHD_Daemon *cmicrohttpd_start(
     const struct sockaddr *address, int takes_both_families, struct cmicrohttpd_callbacks callbacks, void *context,
-    unsigned int connections, unsigned int per_address, size_t memory) {
+    unsigned int connections, size_t memory) {
   unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
   if (address->sa_family == AF_INET6) flags |= takes_both_families ? MHD_USE_DUAL_STACK : MHD_USE_IPv6;
   return MHD_start_daemon(
@@ -37,7 +34,7 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
       callbacks.completed, context, MHD_OPTION_NOTIFY_CONNECTION, callbacks.connected, context,
       MHD_OPTION_URI_LOG_CALLBACK, callbacks.target, context, MHD_OPTION_UNESCAPE_CALLBACK, cmicrohttpd_leave_encoded,
       NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, connections,
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_END);
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_END);
 }
 
 static inline int cmicrohttpd_port(struct MHD_Daemon *daemon) {

@@ -33,6 +33,8 @@ final class Exchange: @unchecked Sendable {
     var stage = Stage.head
     var request: HTTPRequest?
     var passedBytes = 0
+    /// When the listener last looked.
+    var passedBytesBefore = -1
     var isChunked = false
     var isSuspended = false
     var stream: HTTPStream?

@@ -3,7 +3,7 @@ public struct HTTPLimits: Sendable {
     /// Connections open at once. Beyond it the one that has kept the listener waiting longest for a request is let go for the newcomer; where all
     /// have an answer under way, the newcomer is.
     public var connections = 64
-    /// Connections open at once from one address; more are closed as they come. Nil is no limit of its own.
+    /// Connections open at once from one address. Beyond it another one of the same address is let go, chosen alike. Nil is no limit of its own.
     public var connectionsPerAddress: Int?
     /// Memory a connection has for the head of a request, and for its answer on the way out. Beyond it 431 or 414.
     public var headerBytes = 32 << 10

@@ -68,8 +68,9 @@ public final class HTTPListener: @unchecked Sendable {
         guard let post = LoopPost() else {
             throw ListenFault(address: "\(host):\(port)", problem: String(cString: strerror(errno)))
         }
-        let loop = ListenerLoop(limits: limits, callbacks: callbacks, post: post)
-        guard let port = loop.listen(on: address) else {
+        guard let loop = ListenerLoop(limits: limits, callbacks: callbacks, post: post),
+            let port = loop.listen(on: address)
+        else {
             throw ListenFault(address: "\(host):\(port)", problem: String(cString: strerror(errno)))
         }
         var thread = pthread_t()

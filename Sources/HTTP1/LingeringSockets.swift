@@ -14,7 +14,8 @@ struct LingeringSockets {
 
     static let maxSockets = 32
     private static let milliseconds: Int64 = 2_000
-    private static let bytesEach = 8 << 20
+    /// Enough for a body that was meant well; one that never ends finds out by a reset.
+    private static let bytesEach = 2 << 20
     private var sockets: [Socket] = []
     private var scratch = [UInt8](repeating: 0, count: 64 << 10)
 
@@ -48,12 +49,10 @@ struct LingeringSockets {
     // The sockets never block: libmicrohttpd made them so.
     private mutating func stays(_ place: Int, _ nowMilliseconds: Int64) -> Bool {
         guard nowMilliseconds < sockets[place].untilMilliseconds else { return false }
-        for _ in 0..<4 {
-            let count = recv(sockets[place].descriptor, &scratch, scratch.count, 0)
-            if count < 0 { return errno == EAGAIN || errno == EINTR }
-            sockets[place].budgetBytes -= count
-            if count == 0 || sockets[place].budgetBytes <= 0 { return false }
-        }
-        return true
+        // A little each turn, so that those who send without end hold up nobody else.
+        let count = recv(sockets[place].descriptor, &scratch, scratch.count, 0)
+        if count < 0 { return errno == EAGAIN || errno == EINTR }
+        sockets[place].budgetBytes -= count
+        return count > 0 && sockets[place].budgetBytes > 0
     }
 }

@@ -97,8 +97,8 @@ extension ListenerLoop {
             headers: head.headers, peer: exchange.peer.address)
         switch callbacks.admit(request) {
         case .refuse(let response):
-            // A client that waits to be told to go on is told this instead, and sends no body.
-            guard head.hasBody, !head.expectsContinue else { return queue(response, exchange, connection) }
+            // A client that waits to be told to go on is told this instead, and sends no body. Answered so early, its connection ends.
+            if head.hasBody, head.expectsContinue { return queue(response, exchange, connection) }
             exchange.stage = .refused(response)
         case .accept(let handler):
             exchange.request = request

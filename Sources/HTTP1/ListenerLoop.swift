@@ -12,7 +12,13 @@ final class ListenerLoop: @unchecked Sendable {
     let counts = ListenerCounts()
     private(set) var daemon: OpaquePointer?
     private var queues = Peer.Phase.allCases.map { _ in PeerQueue() }
-    var lingering = LingeringSockets()
+    private var lingering = LingeringSockets()
+    private var hangups: Hangups
+    /// Clients that have hung up while some of what they sent was not read.
+    private var hungUp: [Peer] = []
+    /// How often in a row libmicrohttpd has said that it has work.
+    private var busyTurns = 0
+    private var openByAddress: [HTTPAddress: Int] = [:]
     private var isStopping = false
     private var nextSweepMilliseconds: Int64 = 0
     private var nextTickMilliseconds: Int64 = .max
@@ -21,8 +27,13 @@ final class ListenerLoop: @unchecked Sendable {
     private static let sweepMilliseconds: Int64 = 250
     /// Accepted above the limit, for as long as it takes to let another one go.
     private static let overlap = 32
+    /// So many busy turns in a row are no work, but a connection that does not come on.
+    private static let mostBusyTurns = 16
 
-    init(limits: HTTPLimits, callbacks: HTTPListener.Callbacks, post: LoopPost) {
+    /// Nil, with errno, where there are no descriptors left.
+    init?(limits: HTTPLimits, callbacks: HTTPListener.Callbacks, post: LoopPost) {
+        guard let hangups = Hangups() else { return nil }
+        self.hangups = hangups
         self.limits = limits
         self.callbacks = callbacks
         self.post = post
@@ -34,7 +45,7 @@ final class ListenerLoop: @unchecked Sendable {
             cmicrohttpd_start(
                 $0, address.takesBothFamilies ? 1 : 0, ListenerLoop.daemonCallbacks,
                 Unmanaged.passUnretained(self).toOpaque(), UInt32(limits.connections + ListenerLoop.overlap),
-                UInt32(limits.connectionsPerAddress ?? 0), limits.headerBytes)
+                limits.headerBytes)
         }
         return daemon.map { UInt16(cmicrohttpd_port($0)) }
     }
@@ -54,6 +65,7 @@ final class ListenerLoop: @unchecked Sendable {
             for letter in post.take() { read(letter) }
             if isStopping { break }
             MHD_run(daemon)
+            attendHangups()
             let now = ListenerLoop.nowMilliseconds
             lingering.attend(nowMilliseconds: now)
             if now >= nextSweepMilliseconds { sweep(now) }
@@ -67,13 +79,16 @@ final class ListenerLoop: @unchecked Sendable {
     }
 
     private func wait(_ daemonDescriptor: Int32, _ now: Int64) {
-        guard cmicrohttpd_has_work(daemon) == 0 else { return }
+        // It never tires of a connection whose buffer is full of what has no end, the extension of a chunk for instance.
+        busyTurns = cmicrohttpd_has_work(daemon) == 0 ? 0 : busyTurns + 1
+        guard busyTurns == 0 || busyTurns > ListenerLoop.mostBusyTurns else { return }
         let lingeringOnes = lingering.descriptors
-        var descriptors = ([daemonDescriptor, post.descriptor] + lingeringOnes).map {
+        var descriptors = ([daemonDescriptor, post.descriptor, hangups.descriptor] + lingeringOnes).map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         var due = nextTickMilliseconds
         if counts.open > 0 || !lingeringOnes.isEmpty { due = min(due, max(nextSweepMilliseconds, now + 1)) }
+        if busyTurns > 0 { due = min(due, now + 1) }
         let timeout = due == .max ? -1 : Int32(clamping: max(0, due - now))
         poll(&descriptors, nfds_t(descriptors.count), timeout)
     }
@@ -101,6 +116,7 @@ final class ListenerLoop: @unchecked Sendable {
         MHD_stop_daemon(daemon)
         daemon = nil
         lingering.closeAll()
+        hangups.close()
     }
 
     // MARK: Connections
@@ -109,15 +125,32 @@ final class ListenerLoop: @unchecked Sendable {
         queues[peer.phase.rawValue].append(peer)
         counts.acceptedSoFar.add(1, ordering: .relaxed)
         counts.openNow.add(1, ordering: .relaxed)
-        guard counts.open > limits.connections else { return }
-        // The newcomer is the last of those that the listener waits for, and goes itself where it is the only one.
-        let waiting = queues[Peer.Phase.receiving.rawValue].first { !$0.isDropped && $0 !== peer }
-        drop(waiting ?? queues[Peer.Phase.idle.rawValue].first { !$0.isDropped } ?? peer, .displaced)
+        openByAddress[peer.address, default: 0] += 1
+        hangups.watch(peer)
+        if let share = limits.connectionsPerAddress, openByAddress[peer.address]! > share {
+            makeRoom(for: peer) { $0.address == peer.address }
+        } else if counts.open > limits.connections {
+            makeRoom(for: peer) { _ in true }
+        }
+    }
+
+    /// Lets the one go for which the listener has waited longest; the newcomer itself where all others have an answer under way.
+    private func makeRoom(for newcomer: Peer, among isCandidate: (Peer) -> Bool) {
+        for phase in [Peer.Phase.receiving, .idle] {
+            for peer in queues[phase.rawValue] where !peer.isDropped && peer !== newcomer && isCandidate(peer) {
+                return drop(peer, .displaced)
+            }
+        }
+        drop(newcomer, .displaced)
     }
 
     func leave(_ peer: Peer) {
         queues[peer.phase.rawValue].remove(peer)
         counts.openNow.subtract(1, ordering: .relaxed)
+        openByAddress[peer.address]! -= 1
+        if openByAddress[peer.address] == 0 { openByAddress[peer.address] = nil }
+        peer.hasLeft = true
+        hangups.forget(peer)
         if peer.lingers { lingering.keep(peer.descriptor, nowMilliseconds: ListenerLoop.nowMilliseconds) }
     }
 
@@ -126,6 +159,32 @@ final class ListenerLoop: @unchecked Sendable {
         peer.phase = phase
         peer.sinceMilliseconds = ListenerLoop.nowMilliseconds
         queues[phase.rawValue].append(peer)
+        if peer.hasHungUp { hungUp.append(peer) }
+    }
+
+    /// Whoever has closed its side is let go once nothing of it is left to read: the answer to what it asked is its own, a stream is not, for
+    /// nobody who follows one closes a side and stays.
+    private func attendHangups() {
+        for peer in hangups.take() {
+            peer.hasHungUp = true
+            hungUp.append(peer)
+        }
+        guard !hungUp.isEmpty else { return }
+        let considered = hungUp
+        hungUp = []
+        for peer in considered where !peer.hasLeft {
+            switch peer.phase {
+            case .receiving, .idle:
+                if Hangups.unreadBytes(peer) > 0 { hungUp.append(peer) } else { letGo(peer) }
+            case .streaming: letGo(peer)
+            case .deciding, .sending: break
+            }
+        }
+    }
+
+    private func letGo(_ peer: Peer) {
+        peer.drop()
+        if let exchange = peer.exchange { resume(exchange) }
     }
 
     func drop(_ peer: Peer, _ why: ListenerCounts.Drop) {
@@ -155,8 +214,20 @@ final class ListenerLoop: @unchecked Sendable {
         dropOverdue(.idle, after: limits.idleMilliseconds, .idle, now)
         dropOverdue(.sending, after: limits.sendMilliseconds, .unread, now)
         for peer in overdue(.deciding, after: limits.answerMilliseconds, now) { answerOverdue(peer) }
+        dropStuck()
         for peer in Array(queues[Peer.Phase.idle.rawValue]) where hasBegun(peer, now) { enter(.receiving, peer) }
         for peer in Array(queues[Peer.Phase.streaming.rawValue]) { look(at: peer, now) }
+    }
+
+    /// While libmicrohttpd goes in circles, whoever sends a chunked body and has brought none of it since the last sweep is let go.
+    private func dropStuck() {
+        for peer in Array(queues[Peer.Phase.receiving.rawValue]) {
+            guard let exchange = peer.exchange, exchange.isChunked else { continue }
+            if busyTurns > ListenerLoop.mostBusyTurns, exchange.passedBytes == exchange.passedBytesBefore {
+                drop(peer, .slow)
+            }
+            exchange.passedBytesBefore = exchange.passedBytes
+        }
     }
 
     private func overdue(_ phase: Peer.Phase, after limit: Int64, _ now: Int64) -> [Peer] {
@@ -190,12 +261,7 @@ final class ListenerLoop: @unchecked Sendable {
     private func look(at peer: Peer, _ now: Int64) {
         guard let stream = peer.exchange?.stream else { return }
         if stream.sleeps {
-            // All that was written is in the kernel. A reader that has closed its side is gone: nobody who follows a stream does so and stays.
-            var descriptor = pollfd(fd: peer.descriptor, events: Int16(CMICROHTTPD_HANGS_UP), revents: 0)
-            if poll(&descriptor, 1, 0) > 0 {
-                peer.drop()
-                if let exchange = peer.exchange { resume(exchange) }
-            }
+            // All that was written is in the kernel.
             peer.sinceMilliseconds = now
         } else if stream.isLost || now - peer.sinceMilliseconds > limits.sendMilliseconds {
             drop(peer, .unread)

@@ -23,6 +23,10 @@ final class Peer {
     var isDropped = false
     /// Once closed, what the client still sends is read for a moment, so that it gets to read our answer.
     var lingers = false
+    /// It sends no more.
+    var hasHungUp = false
+    /// It is closed.
+    var hasLeft = false
     var exchange: Exchange?
     fileprivate var next: Peer?
     fileprivate unowned(unsafe) var previous: Peer?

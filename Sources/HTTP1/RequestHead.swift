@@ -47,7 +47,8 @@ struct RequestHead {
         guard headers.all("Host").count <= 1 else { throw HTTPRefusalFault(.malformed("Host is given twice")) }
 
         let lengths = headers.all("Content-Length")
-        let codings = headers.all("Transfer-Encoding")
+        // With the blanks at its end, for libmicrohttpd takes them for a part of it, and such a body for one that goes on until the client ends.
+        let codings = fields.filter { $0.text.isNamed("Transfer-Encoding") }.map(\.writtenValue)
         guard lengths.count + codings.count <= 1 else {
             throw HTTPRefusalFault(.malformed("the body's length is given more than once"))
         }
@@ -74,6 +75,10 @@ struct RequestHead {
 
         var text: HTTPField {
             HTTPField(Field.string(name, nameLength), Field.string(value, valueLength))
+        }
+
+        var writtenValue: String {
+            String(decoding: UnsafeRawBufferPointer(start: value, count: valueLength), as: UTF8.self)
         }
 
         /// Without the blanks at its end, which belong to no value.

@@ -68,9 +68,9 @@ final class RequestHandler: Sendable {
                     .methodNotAllowed, headers: [HTTPField("Allow", endpoint.allow)],
                     "This path takes \(endpoint.allow), not the method that was sent.")
             }
+            try checkScope(endpoint, call.key)
             let answersInJSON = try checkForm(request, endpoint)
             if case .state = endpoint.subject, !answersInJSON { call.route = .stateStream }
-            try checkScope(endpoint, call.key)
         } catch {
             return .refuse(finished(call, error.response(instance: call.instance), error.kind))
         }

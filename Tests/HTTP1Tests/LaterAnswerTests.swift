@@ -87,6 +87,16 @@ import Testing
         #expect(get("/now", listener.port).answer().hasSuffix("now\n"))
     }
 
+    @Test func whoClosesItsSideWhileItWaitsIsAnsweredAllTheSame() throws {
+        let shelf = Shelf()
+        let listener = try listener(shelf)
+        defer { listener.stop() }
+        let client = get("/a", listener.port)
+        client.endSending()
+        shelf.take("/a").respond(.text("later\n"))
+        #expect(client.rest().hasSuffix("later\n"))
+    }
+
     @Test func stoppingLeavesNoRequestWaiting() throws {
         let shelf = Shelf()
         let listener = try listener(shelf)

@@ -142,3 +142,22 @@ import Testing
         #expect(!api.lines.text.contains(Api.all) && !api.lines.text.contains(Api.token))
     }
 }
+
+@Suite struct MediaRangeTests {
+    @Test(
+        arguments: [
+            ([], 1), (["*/*"], 1), (["text/html"], 0), (["application/*;q=0.5"], 0.5),
+            (["*/*;q=0.1, application/json"], 1),
+            (["application/json;q=0, */*"], 0), (["Application/JSON ; Q=0.25"], 0.25), (["application/json;q=x"], 0),
+            (["text/html", "*/*;q=0.3"], 0.3),
+            (["nonsense"], 1), (["application/json;q=7"], 1),
+        ] as [([String], Double)])
+    func theMostSpecificRangeDecides(_ fields: [String], _ quality: Double) {
+        #expect(MediaRanges(fields).quality(of: "application/json") == quality)
+    }
+
+    @Test func aHeadFullOfThemIsCutOff() {
+        let full = Array(repeating: "a/b", count: 5000).joined(separator: ",")
+        #expect(MediaRanges([full, "application/json"]).quality(of: "application/json") == 0)
+    }
+}

@@ -113,6 +113,7 @@ import Testing
             (#"{"token": "TOKEN", "timestamp": 1773000301}"#, 422, "timestamp"),
             (#"{"token": "TOKEN", "timestamp": "yesterday"}"#, 422, "timestamp"),
             (#"{"token": "TOKEN", "timestamp": "1773000000"}"#, 422, "timestamp"),
+            (#"{"token": "TOKEN", "timestamp": -1e12}"#, 422, "timestamp"),
             (#"{"token": "TOKEN", "timestamp": true}"#, 422, "timestamp"),
             (#"{"token": "TOKEN", "timestamp": 1e999}"#, 400, nil),
             (#"{"token": "TOKEN", "timestamp": "2031-01-01T00:00:00Z"}"#, 422, "timestamp"),

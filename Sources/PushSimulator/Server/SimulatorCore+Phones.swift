@@ -54,7 +54,8 @@ extension SimulatorCore {
     /// The user swipes it away: its token is `Unregistered`, once the blur is over.
     /// - Returns: whether there was something to swipe away.
     mutating func dismiss(_ token: String, at instant: FaceInstant) -> Bool {
-        guard let activity = phones.activities[token], activity.removalAtMilliseconds != instant.phoneMilliseconds
+        guard let activity = phones.activities[token],
+            activity.removalAtMilliseconds.map({ $0 > instant.phoneMilliseconds }) ?? true
         else { return false }
         phones.dismiss(token, atMilliseconds: instant.phoneMilliseconds)
         if activity.endedAtMilliseconds == nil { face.tokens.end(token, atMilliseconds: instant.phoneMilliseconds) }

@@ -26,6 +26,7 @@ final class SimulatorHandler: ServerHandler {
     private var ticker: LoopTimer?
     private var connectionTimes: [String: [Int64]] = [:]
     private var wereUpdatesRefused = false
+    private var silent = SilentConnections()
 
     private init(loop: EventLoop, shared: SimulatorShared, tls: SimulatorTLS, backend: AppBackend?) {
         self.loop = loop
@@ -288,7 +289,19 @@ final class SimulatorHandler: ServerHandler {
                 peer.lastRequestMilliseconds = .max / 2
             }
         }
+        closeSilent()
         ticker?.schedule(atMilliseconds: loop.nowMilliseconds + SimulatorHandler.tickMilliseconds)
+    }
+
+    private func closeSilent() {
+        let hangs = shared.core.withLock {
+            $0.faults.hangsInHandshake || $0.faults.isWithoutHTTP2 || $0.faults.isBlackHole
+        }
+        guard !hangs, let server else { return }
+        let overdue = silent.overdue(
+            among: server.connections, afterMilliseconds: shared.options.handshakeMilliseconds,
+            nowMilliseconds: loop.nowMilliseconds, isOpen: { peers[$0.identifier] != nil })
+        for connection in overdue { connection.resetTransport() }
     }
 
     private func close(_ closed: Handover<Void>) {

@@ -30,6 +30,8 @@ public final class SimulatorServer: Sendable {
         public var sequenceField = FieldPath("sequenceNumber")
         /// A connection without a request for so long is sent away with `IdleTimeout`; nil is off.
         public var idleMilliseconds: Int64?
+        /// A connection that has not finished its handshake after so long is closed, unless a fault has it hang.
+        public var handshakeMilliseconds: Int64 = 30_000
         /// New connections from one address beyond this many a minute are closed at once; nil is off.
         public var maxConnectionsPerMinute: Int?
         /// Streams above the announced and acknowledged limit: GOAWAY instead of `REFUSED_STREAM`.

@@ -48,11 +48,12 @@ struct StateDocument: Sendable {
         ]
     }
 
-    /// - Parameter wanted: fields named `If-None-Match`.
+    /// - Parameter wanted: fields named `If-None-Match`; the first tags of them count.
     func isKnown(to wanted: [String]) -> Bool {
-        wanted.flatMap { $0.split(separator: ",") }.map(\.trimmed).contains {
-            $0 == "*" || $0.drop(weakMark: "W/") == tag
-        }
+        wanted.flatMap { $0.split(separator: ",", maxSplits: MediaRanges.mostRanges) }.prefix(MediaRanges.mostRanges)
+            .map(\.trimmed).contains {
+                $0 == "*" || $0.drop(weakMark: "W/") == tag
+            }
     }
 
     /// One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). The id is the tag without its quotes.

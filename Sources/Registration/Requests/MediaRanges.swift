@@ -1,10 +1,15 @@
 /// What a client says it can read (RFC 9110, section 12.5.1).
 struct MediaRanges {
+    /// Nobody means more; a head full of them would take milliseconds.
+    static let mostRanges = 64
+
     private let ranges: [(range: Substring, quality: Double)]
 
     /// - Parameter fields: those named `Accept`. None, or none that can be read, is anything.
     init(_ fields: [String]) {
-        ranges = fields.flatMap { $0.split(separator: ",") }.compactMap { element in
+        ranges = fields.flatMap { $0.split(separator: ",", maxSplits: MediaRanges.mostRanges) }.prefix(
+            MediaRanges.mostRanges
+        ).compactMap { element in
             let parts = element.split(separator: ";").map { $0.trimmed }
             guard let range = parts.first, range.contains("/") else { return nil }
             let quality = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }.map {

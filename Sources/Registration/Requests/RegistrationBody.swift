@@ -96,6 +96,7 @@ struct RegistrationBody {
                 throw badTimestamp("looks like milliseconds; send Unix seconds (fractions are allowed)")
             }
 
+            guard number.double >= -1e11 else { throw badTimestamp("lies before any calendar; send Unix seconds") }
             milliseconds = Int64((number.double * 1000 + 0.5).rounded(.down))
         case .string(var text)?:
             guard let read = text.withUTF8({ Timestamp.milliseconds(rfc3339: UnsafeRawBufferPointer($0)) }) else {

@@ -157,20 +157,28 @@ struct ControlServerTests {
 enum Http {
     struct Unreachable: Error {}
 
-    static func send(
-        _ method: String, _ path: String, _ body: String = "", port: UInt16
-    ) throws -> (status: Int, body: [UInt8]) {
+    static func connect(port: UInt16) throws -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) == 0 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, size) == 0 }
         }
-        guard isConnected else { throw Unreachable() }
+        guard isConnected else {
+            close(socket)
+            throw Unreachable()
+        }
+        return socket
+    }
+
+    static func send(
+        _ method: String, _ path: String, _ body: String = "", port: UInt16
+    ) throws -> (status: Int, body: [UInt8]) {
+        let socket = try connect(port: port)
+        defer { close(socket) }
         let head = "\(method) \(path) HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
         let text = Array("\(head)content-length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
         guard write(socket, text, text.count) == text.count else { throw Unreachable() }
