@@ -99,7 +99,10 @@ extension Shard {
 
     private func settleTargetGone(_ index: UInt32, _ flight: Flight, _ moment: Instant) {
         let record = record(index)
-        if record.target == flight.update.target {
+        // Reported again since the push left, the very same token may be alive again: what it is to be told goes to it once more.
+        if record.target == flight.update.target,
+            record.targetRegisteredAtMilliseconds == flight.update.targetRegisteredAtMilliseconds
+        {
             record.goneTarget = record.target
             record.target = nil
         }

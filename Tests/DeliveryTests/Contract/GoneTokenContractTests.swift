@@ -65,6 +65,36 @@ struct GoneTokenContractTests {
         #expect(try bench.tell("a", "three").fate == .accepted)
     }
 
+    @Test(
+        "By the answer the app has reported the very same token again: it is kept, and gets the state once more",
+        arguments: [true, false])
+    func reportedMeanwhile(tellsTime: Bool) throws {
+        let bench = try ContractBench()
+        try bench.begin("a")
+        try bench.tell("a", "one")
+        if tellsTime {
+            bench.simulator.withCore { $0.face.tokens.end(ContractBench.token("a"), atMilliseconds: bench.now) }
+        } else {
+            bench.fail(410, "Unregistered")
+        }
+        bench.pass(seconds: 60)
+        try bench.status("a", "two")
+        #expect(bench.send() == 1)
+        bench.pass(seconds: 1)
+        try bench.apply("token", "a", #""token":"\#(ContractBench.token("a"))""#)
+        let identifier = try #require(bench.dispatches.last?.identifier)
+        bench.reports.wait { $0.endings[identifier] != nil }
+        bench.recover()
+        bench.simulator.withCore { core in
+            core.face.tokens.register(
+                ContractBench.token("a"), kind: .update, topic: "com.example.courier.push-type.liveactivity")
+        }
+        bench.hear()
+        bench.pass(seconds: 10)
+        bench.run { bench.arrivals("two").count == 1 }
+        #expect(try bench.tell("a", "three").fate == .accepted)
+    }
+
     @Test("Without a time: forgotten, if its app has not reported it since the request left")
     func noTime() throws {
         for reason in ["Unregistered", "ExpiredToken"] {
