@@ -20,9 +20,13 @@ demo: release
 ## All checks
 test: lint check-scripts build release
 	$(SWIFT) test --parallel $(CHECKED)
+	$(PYTHON) Tests/Scripts/test_api_contract.py
+	$(PYTHON) Tests/Scripts/test_api_floods.py
 	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
 	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
+	$(PYTHON) Tests/Scripts/check_readme deploy/simulator.md
+	$(PYTHON) Tests/Scripts/test_feedback.py .build/release/waypulse
 	.build/release/waypulse simulate faults --seeds 5000 --complete
 	Tests/Scripts/check_plan_model .build/release/waypulse
 	$(PYTHON) Tests/Faults/run --short
@@ -81,6 +85,7 @@ lint: dependencies-test swift-found
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 	$(SWIFT) package dump-package | $(PYTHON) Tests/Scripts/check_imports
 	$(PYTHON) Tests/Scripts/check_schemas.py
+	Tests/Scripts/embed_openapi --check
 	$(PYTHON) Tests/Scripts/check_deploy
 	Tests/Scripts/check_shell
 

@@ -38,16 +38,19 @@ let package = Package(
             imports: [
                 "HTTP2", "Sockets", "COpenSSL", "CLinux", "Flow", "LiveActivities", "Telemetry", "Configuration",
                 "Instruments",
-            ], tests: ["PushSimulator"])
+            ], tests: ["PushSimulator", "Pacing"])
         + module("HTTP1", imports: ["CMicrohttpd", "CLinux"])
         + module(
-            "Registration", imports: ["HTTP1", "Telemetry", "Configuration", "Instruments", "CLinux"])
+            "Registration",
+            imports: ["HTTP1", "COpenSSL", "Telemetry", "Configuration", "Instruments", "CLinux"])
         + module(
-            "Storage", imports: ["RedisClient", "Flow", "Pacing"], tests: ["RedisFixture", "Sockets", "Instruments"])
+            "Storage", imports: ["RedisClient", "Flow", "Pacing", "Telemetry"],
+            tests: ["RedisFixture", "Sockets", "Instruments"])
         + module(
             "Streams",
             imports: [
-                "CZstd", "CZlib", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing", "Telemetry",
+                "CZstd", "CZlib", "COpenSSL", "CLinux", "RedisClient", "KafkaClient", "Sockets", "Flow", "Pacing",
+                "Telemetry",
                 "Configuration",
                 "Instruments",
             ],
@@ -110,10 +113,13 @@ func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.De
     [
         .target(
             name: name, dependencies: imports,
-            exclude: name == "Pacing" ? ["README.md", "CHECKPOINTS.md"] : ["README.md"],
+            exclude: name == "Pacing"
+                ? ["README.md", "CHECKPOINTS.md"]
+                : name == "Pipeline" ? ["README.md", "Explain/README.md"] : ["README.md"],
             swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,
+            exclude: name == "Delivery" ? ["Contract/README.md", "Faults/README.md"] : [],
             swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),
     ]
 }

@@ -9,10 +9,13 @@ public struct AppGroup: Sendable {
         "bundleId", .text(.bundleId), scope: .app, "The app's bundle id; the push topic follows from it.")
     public let teamId = Option.required(
         "teamId", .text(.appleId), scope: .app, "Apple's id of the developer team.")
-    public let keyId = Option.required(
-        "keyId", .text(.appleId), scope: .app, "The id of the signing key, as in AuthKey_<keyId>.p8.")
+    public let keyId = Option.optional(
+        "keyId", .text(.appleId), scope: .app,
+        "The id of the signing key; without it the name of keyFile tells it, as in AuthKey_<keyId>.p8.")
     public let keyFile = Option.required(
-        "keyFile", .secretFile, scope: .app, "The .p8 file that holds the signing key.")
+        "keyFile", .secretFile, scope: .app,
+        "The .p8 file that holds the signing key, or a folder whose newest AuthKey_<keyId>.p8 counts; read again when it changes."
+    )
     public let host = Option.optional(
         "host", .text(.host), scope: .app, "Another host than Apple's, for instance the simulator's.")
     public let port = Option.integer(

@@ -118,7 +118,7 @@ extension Kind {
             throw Refusal(problem: "holds the secret itself", remedy: remedy)
         }
         guard !text.isEmpty, !text.utf8.contains(0) else { throw Refusal(problem: "is not a path", remedy: remedy) }
-        return text
+        return try SecretFile.path(text, credentials: SecretFile.credentialsFolder)
     }
 
     private static func speed(_ text: String) throws(Refusal) -> OptionValue {

@@ -10,11 +10,15 @@ public enum Options {
     public static let storage = StorageGroup()
     public static let process = ProcessGroup()
     public static let deadLetters = DeadLettersGroup()
+    public static let api = ApiGroup()
+    public static let feedback = FeedbackGroup()
+    public static let explain = ExplainGroup()
 
     /// All declarations. The groups are read by reflection, so that no second list can fall behind the first.
     public static let all: [Declaration] = {
         let groups: [Any] = [
-            source, redis, kafka, storage, app, pacing, attributesType, delivery, process, deadLetters,
+            source, redis, kafka, storage, app, pacing, attributesType, delivery, process, deadLetters, api,
+            feedback, explain,
         ]
         let declared = groups.flatMap(declarations)
         for (place, declaration) in declared.enumerated() {

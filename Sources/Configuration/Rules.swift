@@ -8,7 +8,7 @@ enum Rules {
     ]
 
     static let process: [Rule] =
-        streams + kafka + deadLetters + [
+        streams + kafka + deadLetters + api + feedback + [
             .duration(
                 Options.delivery.reconnectDelay, .atMost, Options.delivery.reconnectDelayMax,
                 because: "the first pause would exceed the longest"),

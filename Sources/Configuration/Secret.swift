@@ -38,6 +38,14 @@ extension Configuration {
         Secret(try content(of: self[option, app: id], SettingKey(option.declaration, below: id)))
     }
 
+    /// What is wrong with an app's option for a reason that only its use shows, at the option's origin.
+    public func fault(
+        _ option: Option<String>, app id: String, problem: String, remedy: String
+    ) -> ConfigurationFault {
+        let key = SettingKey(option.declaration, below: id)
+        return ConfigurationFault(settings[key]?.origin ?? .standard, key: key.path, problem, remedy)
+    }
+
     /// The content of the file that a secret option names, nil where none is named.
     ///
     /// - Throws: as for an app's.
@@ -62,17 +70,12 @@ extension Configuration {
     }
 
     private func content(of path: String, _ key: SettingKey) throws(ConfigurationFault) -> [UInt8] {
-        let origin = settings[key]?.origin ?? .standard
-        let limit = 64 << 10
-        do throws(UnreadableFile) {
-            let content = try FileBytes.read(path, maxBytes: limit + 1)
-            guard !content.isEmpty, content.count <= limit else {
-                throw UnreadableFile(problem: content.isEmpty ? "it is empty" : "it is larger than 64 KiB")
-            }
-            return content
+        do throws(SecretFileFault) {
+            return try SecretFile.read(path).withBytes { Array($0) }
         } catch {
             throw ConfigurationFault(
-                origin, key: key.path, "\(path) cannot be used: \(error.problem)", "check the path and its permissions")
+                settings[key]?.origin ?? .standard, key: key.path, "\(path) cannot be used: \(error.problem)",
+                "check the path and its permissions")
         }
     }
 }

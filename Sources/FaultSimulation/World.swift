@@ -49,6 +49,8 @@ struct World: JudgedWorld {
         var laneSettings = LaneSettings(shard: settings, types: ActivityTypes())
         laneSettings.reactions = scenario.reactions
         laneSettings.seed = random.next()
+        // So little that it is full at once: what is remembered must not change what is done.
+        laneSettings.explanationBytes = 4 << 10
         lane = Lane(settings: laneSettings)
         clocks = Clocks(speed: scenario.speed)
         trace = Trace(keepsLines: keepsTrace)

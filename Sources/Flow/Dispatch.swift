@@ -77,6 +77,8 @@ public struct Completion: Sendable {
     public let breaker: Breaker.Change?
     /// Tokens of this pool are refused so often that the configuration is to blame.
     public let isSuspicionAlarming: Bool
+    /// As the provider gave it; nil where it gave none.
+    public internal(set) var answer: ProviderAnswer?
 
     @inlinable public var update: Update { dispatch.update }
 }

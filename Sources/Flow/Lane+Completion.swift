@@ -10,6 +10,12 @@ extension Lane {
 
     /// The answer to a dispatch. Each identifier is completed once; a second time, or an unknown one, gives nil and changes nothing.
     public func complete(_ identifier: UInt64, _ outcome: DispatchOutcome, at moment: Moment) -> Completion? {
+        let completion = settle(identifier, outcome, at: moment)
+        if let completion { explain(completion, outcome, at: moment) }
+        return completion
+    }
+
+    private func settle(_ identifier: UInt64, _ outcome: DispatchOutcome, at moment: Moment) -> Completion? {
         guard let flight = inFlight.remove(identifier) else { return nil }
         hasNews = true
         pools[flight.pool].release(link: flight.link)
@@ -24,7 +30,9 @@ extension Lane {
         case .answered(let answer, let ageSeconds):
             let reaction = settings.reactions.reaction(
                 to: answer, of: attempt(flight, providerTokenAgeSeconds: ageSeconds))
-            return perform(reaction, on: flight, reason: answer.reason, at: moment)
+            var completion = perform(reaction, on: flight, reason: answer.reason, at: moment)
+            completion.answer = answer
+            return completion
         case .signalled(let signal):
             return perform(
                 settings.reactions.reaction(to: signal, of: attempt(flight, providerTokenAgeSeconds: 0)), on: flight,
@@ -53,11 +61,18 @@ extension Lane {
     private func perform(
         _ reaction: Reaction, on flight: Dispatch, reason: APNsReason?, at moment: Moment
     ) -> Completion {
+        let isOrphan = standings[flight.shard].incarnation != flight.incarnation
+        var evidence = reaction.evidence
+        var mayForget = false
+        if reaction.token == .suspect, !isOrphan {
+            mayForget = pools[flight.pool].tokenRefused(flight.update.target.deviceToken)
+            if pools[flight.pool].suspicion.isWave { evidence = .refusedTokens }
+        }
         let change = record(
-            reaction.evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
+            evidence, of: flight, leastPauseMilliseconds: reaction.leastPauseMilliseconds, at: moment)
         if reaction.counts == .throttle {
             // One that has gone with its partition would be kept for ever.
-            if standings[flight.shard].incarnation == flight.incarnation {
+            if !isOrphan {
                 throttles[flight.update.activityIdentifier, default: Throttle(shard: flight.shard)].count += 1
             }
         } else if !throttles.isEmpty,
@@ -65,13 +80,18 @@ extension Lane {
         {
             throttles[flight.update.activityIdentifier] = nil
         }
-        let fate = settle(flight, reaction, at: moment)
+        let fate = settle(flight, reaction, mayForget: mayForget, isWave: evidence == .refusedTokens, at: moment)
         return Completion(
             dispatch: flight, fate: fate, reason: reason, alarm: reaction.alarm, breaker: change,
             isSuspicionAlarming: reaction.token == .suspect && pools[flight.pool].suspicion.isAlarming)
     }
 
-    private func settle(_ flight: Dispatch, _ reaction: Reaction, at moment: Moment) -> Completion.Fate {
+    /// - Parameters:
+    ///   - mayForget: the token was refused, and may be taken for dead.
+    ///   - isWave: it was refused with all the others, so that neither it nor the update is to blame.
+    private func settle(
+        _ flight: Dispatch, _ reaction: Reaction, mayForget: Bool, isWave: Bool, at moment: Moment
+    ) -> Completion.Fate {
         let ticket = flight.update.ticket
         let shard = shards[flight.shard]
         if standings[flight.shard].incarnation != flight.incarnation { return .orphaned }
@@ -80,9 +100,12 @@ extension Lane {
             pools[flight.pool].accepted(flight.update.target)
             shard.settle(ticket, .accepted, at: moment.pacing)
             return .accepted
+        case .refused where isWave:
+            // Others probe meanwhile; what was refused is asked again when somebody may have mended the configuration.
+            let milliseconds = settings.reactions.serverErrorHoldMilliseconds
+            hold(flight, milliseconds: milliseconds, holdsNewer: false, after: reaction, at: moment)
+            return .held(milliseconds: milliseconds)
         case .refused:
-            let mayForget =
-                reaction.token == .suspect && pools[flight.pool].tokenRefused(flight.update.target.deviceToken)
             if mayForget {
                 shard.forgetStartToken(of: ticket, goneAtMilliseconds: flight.update.takenAt.wallMilliseconds)
             }

@@ -21,8 +21,8 @@ extension Lane {
 
     private func next(pool: Int, at moment: Moment, body: inout ByteBuffer) -> Dispatch? {
         pools[pool].retries.advance(to: moment.realMilliseconds)
-        while pools[pool].breaker.permits(atMilliseconds: moment.realMilliseconds), let place = pools[pool].freestLink,
-            let choice = choose(pool, at: moment)
+        while pools[pool].breaker.permits(atMilliseconds: moment.realMilliseconds), !pools[pool].awaitsAnswer,
+            let place = pools[pool].freestLink, let choice = choose(pool, at: moment)
         {
             let shard: Int
             let bound: Update?
@@ -104,6 +104,7 @@ extension Lane {
 
     private func refuse(_ update: Update, shard: Int, name: String, _ explanation: String, at moment: Moment) {
         shards[shard].settle(update.ticket, .refused, at: moment.pacing)
+        explain(update, shard: shard, unpushable: name, at: moment)
         unpushable.append(
             Unpushable(
                 update: update, partition: standings[shard].partition, name: name, explanation: explanation))

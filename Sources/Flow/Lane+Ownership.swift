@@ -83,7 +83,7 @@ extension Lane {
         formerDecisions.add(former: shards[index].decisions)
         handedOverEvents += shards[index].decisions.pending
         formerEvictions += shards[index].evictions
-        shards[index] = Shard(settings: settings.shard)
+        shards[index] = Shard(settings: settings.shard, journal: journal)
         let before = standings[index]
         standings[index] = Standing(partition: partition)
         standings[index].incarnation = before.incarnation + 1
@@ -117,6 +117,12 @@ extension Lane {
                 ticket: waiting.ticket, shard: waiting.shard, isUrgent: waiting.isUrgent, tries: waiting.tries,
                 notBeforeMilliseconds: moment.realMilliseconds + Lane.fencedRetryMilliseconds, order: waiting.order))
         return false
+    }
+
+    /// Whether what is in memory of a partition is what its phones are told: it is owned, the lease has not lapsed, and all was applied that
+    /// an owner before may have told.
+    public func speaks(for partition: Int32, at realMilliseconds: Int64) -> Bool {
+        knownShard(of: partition).map { standings[$0].maySend(at: realMilliseconds) } ?? false
     }
 
     /// Under which ownership pushes of a partition may leave, and until when on the real clock.

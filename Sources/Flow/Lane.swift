@@ -14,6 +14,8 @@ public struct LaneSettings: Sendable {
     public var broadcasts = true
     /// Jitter comes from this.
     public var seed: UInt64 = 0
+    /// So much memory remembers the last decisions of activities; 0 remembers none.
+    public var explanationBytes = 0
 
     public init(shard: ShardSettings, types: ActivityTypes) {
         self.shard = shard
@@ -56,10 +58,15 @@ public final class Lane {
     @exclusivity(unchecked) public internal(set) var hasUrgentNews = false
     /// While draining only what is urgent leaves; the rest is left to the next owner.
     @exclusivity(unchecked) public var isDraining = false
+    /// What was decided and why; nil where nothing is written down.
+    public let journal: Journal?
+    /// Reasons of answers that the journal has by their number.
+    var answerNames = AnswerNames()
 
     public init(settings: LaneSettings) {
         self.settings = settings
         random = SplitMix(seed: settings.seed)
+        journal = Journal(byteLimit: settings.explanationBytes)
         pools = (0..<max(1, settings.shard.apps.count)).map { _ in Pool(breaker: settings.breaker) }
     }
 
@@ -133,7 +140,7 @@ public final class Lane {
         if let newestPartition, newestPartition.partition == partition { return newestPartition.shard }
         let index = shardOfPartition[partition] ?? shards.count
         if index == shards.count {
-            shards.append(Shard(settings: settings.shard))
+            shards.append(Shard(settings: settings.shard, journal: journal))
             standings.append(Standing(partition: partition))
             shardOfPartition[partition] = index
         }
@@ -201,21 +208,34 @@ public final class Lane {
 
     public func breakerState(pool: Int) -> Breaker.State { pools[pool].breaker.state }
 
+    /// Why a pool lets no more than single probes through; nil where it lets all.
+    public func pauseCause(pool: Int) -> Breaker.Cause? { pools[pool].breaker.cause }
+
     public var openBreakers: Int { pools.count { $0.breaker.state != .closed } }
 
-    /// Whether no pool can send, and each for its credential.
-    public var isEveryCredentialRefused: Bool {
-        pools.allSatisfy { pool in
-            switch pool.breaker.state {
-            case .open(.credential, _), .probing(.credential): true
-            default: false
-            }
+    /// Whether no pool can send, each for its credential or its configuration: time alone mends neither.
+    public var isEveryPoolRefused: Bool { pools.allSatisfy(\.isRefused) }
+
+    /// After `finish`: all that is left waits for pools that are refused, so that only somebody's work brings it on.
+    public var waitsForRefusedPoolsAlone: Bool {
+        guard inFlight.isEmpty, nextPacingDueMilliseconds == nil, pools.contains(where: \.isRefused) else {
+            return false
+        }
+        return pools.indices.allSatisfy { pool in
+            pools[pool].isRefused
+                || (pools[pool].retries.count == 0 && shards.allSatisfy { $0.ready(pool: pool) == nil })
         }
     }
 
-    /// Whether an update waits for nothing but a free stream (or a breaker, or its turn).
+    /// What stood in a pool's way may be gone, as with another signing key: it probes at once.
+    public func hasten(pool: Int, at moment: Moment) {
+        if pools[pool].breaker.hasten(atMilliseconds: moment.realMilliseconds) { hasNews = true }
+    }
+
+    /// Whether an update waits for nothing but a free stream (or a sick server, or its turn). What waits for a pool that is refused waits for
+    /// somebody to mend that, and holds up nothing else.
     public func hasReady(onlyUrgent: Bool = false) -> Bool {
-        for pool in pools.indices {
+        for pool in pools.indices where !pools[pool].isRefused {
             if pools[pool].retries.hasDue(urgent: true) || (!onlyUrgent && pools[pool].retries.hasDue(urgent: false)) {
                 return true
             }

@@ -12,6 +12,10 @@ struct Pool {
         var freeStreams: Int { streams - outstanding }
     }
 
+    /// While it is in doubt whether every token will be refused, so many are asked at the same time: a wrong environment is found out with a
+    /// handful of errors, not with a thousand.
+    static let streamsInDoubt = 2
+
     /// Tokens that were refused once are remembered up to this number.
     static let maxSuspectTokens = 10_000
 
@@ -19,6 +23,7 @@ struct Pool {
     var breaker: Breaker
     var suspicion = TokenSuspicion()
     var retries = RetryQueue()
+    var outages = OutageHistory()
     private var suspects: [PushToken: TokenSuspicion.Mark] = [:]
 
     init(breaker: Breaker.Settings) {
@@ -33,6 +38,19 @@ struct Pool {
             best = place
         }
         return best
+    }
+
+    /// Whether nothing more is to leave before an answer has come.
+    var awaitsAnswer: Bool {
+        suspicion.isInDoubt && links.reduce(0) { $0 + $1.outstanding } >= Pool.streamsInDoubt
+    }
+
+    /// For its credential or its configuration, which time alone does not mend.
+    var isRefused: Bool {
+        switch breaker.cause {
+        case .credential, .tokens: true
+        case .server, nil: false
+        }
     }
 
     mutating func release(link: Int) {

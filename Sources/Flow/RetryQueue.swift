@@ -15,6 +15,11 @@ struct RetryQueue {
     private var later = TimedQueue<Waiting>()
     private var due: (urgent: ArraySlice<Waiting>, routine: ArraySlice<Waiting>) = ([], [])
 
+    /// On the real clock; nil where it does not wait, or its time has come.
+    func notBefore(_ ticket: Ticket, shard: Int) -> Int64? {
+        later.elements.first { $0.ticket == ticket && $0.shard == shard }?.notBeforeMilliseconds
+    }
+
     var count: Int { later.count + due.urgent.count + due.routine.count }
     var nextDueMilliseconds: Int64? { later.nextDueMilliseconds }
     func hasDue(urgent: Bool) -> Bool { urgent ? !due.urgent.isEmpty : !due.routine.isEmpty }

@@ -1,5 +1,5 @@
-/// Decides whether a pool may send, from the answers that its pushes get: closed while all is well, open when the server or the
-/// credential is sick, then probing with single pushes at growing, jittered intervals until one is accepted.
+/// Decides whether a pool may send, from the answers that its pushes get: closed while all is well, open when the server, the
+/// credential or the configuration is sick, then probing with single pushes at growing, jittered intervals until one is accepted.
 ///
 /// One 5xx among many accepted pushes is that push's alone; Apple asks not to repeat in a tight loop what a sick server refused
 /// ("Handling error responses from Apple Push Notification service").
@@ -15,10 +15,12 @@ public struct Breaker: Sendable {
         case lostConnection
         /// Opens at once: no push of this credential can succeed.
         case sickCredential
+        /// Opens at once: token after token is refused, so environment or topic are wrong (`TokenSuspicion.isWave`).
+        case refusedTokens
     }
 
-    public enum Cause: UInt8, Sendable {
-        case server, credential
+    public enum Cause: String, Sendable, CaseIterable {
+        case server, credential, tokens
     }
 
     public enum State: Equatable, Sendable {
@@ -86,6 +88,24 @@ public struct Breaker: Sendable {
         }
     }
 
+    /// What stood in the way may be gone, as with another signing key: the next probe need not wait.
+    ///
+    /// - Returns: whether that changes anything.
+    public mutating func hasten(atMilliseconds now: Int64) -> Bool {
+        guard case .open(let cause, let probeAt) = state, cause != .server, probeAt > now else { return false }
+        failedProbes = 0
+        state = .open(cause, probeAtMilliseconds: now)
+        return true
+    }
+
+    /// Why it does not let all through; nil where it does.
+    public var cause: Cause? {
+        switch state {
+        case .closed: nil
+        case .open(let cause, _), .probing(let cause): cause
+        }
+    }
+
     /// When the next probe is due; nil while closed, and while a probe is out.
     public var nextProbeMilliseconds: Int64? {
         if case .open(_, let probeAt) = state { probeAt } else { nil }
@@ -107,6 +127,7 @@ public struct Breaker: Sendable {
         case (.probing(let cause), .probe):
             settleProbe(
                 evidence, cause: cause, now: now, random: random, leastPauseMilliseconds: leastPauseMilliseconds)
+            if evidence == .refusedTokens, cause != .tokens { return .opened(.tokens) }
             return nil
         case (.open(.server, _), _) where evidence == .sickCredential,
             (.probing(.server), _) where evidence == .sickCredential:
@@ -132,6 +153,9 @@ public struct Breaker: Sendable {
         case .sickCredential:
             open(.credential, now: now, random: random, leastPauseMilliseconds: leastPauseMilliseconds)
             return .opened(.credential)
+        case .refusedTokens:
+            open(.tokens, now: now, random: random, leastPauseMilliseconds: leastPauseMilliseconds)
+            return .opened(.tokens)
         case .lostConnection:
             let isSameLoss =
                 newestLossMilliseconds != .min && now - newestLossMilliseconds < settings.lostConnectionMilliseconds
@@ -165,6 +189,9 @@ public struct Breaker: Sendable {
         case .sickCredential:
             failedProbes += 1
             open(.credential, now: now, random: random, leastPauseMilliseconds: leastPauseMilliseconds)
+        case .refusedTokens:
+            failedProbes += 1
+            open(.tokens, now: now, random: random, leastPauseMilliseconds: leastPauseMilliseconds)
         }
     }
 

@@ -3,6 +3,8 @@
 /// `BadDeviceToken` and `DeviceTokenNotForTopic` mostly mean that environment or topic is configured wrongly, and then every
 /// token gets them. So the first refusal only marks a token. A second one lets it be forgotten if meanwhile other tokens were
 /// accepted, refusals are rare, and nothing else was forgotten just before: a registry can never be emptied this way.
+/// Where token after token is refused and none accepted between, nothing more is to be sent: APNs closes connections after many
+/// errors, after these sooner than after others ("Handling error responses from Apple Push Notification service").
 public struct TokenSuspicion: Sendable {
     /// Kept beside a suspect token; dropped when that token is accepted.
     public struct Mark: Equatable, Sendable {
@@ -22,6 +24,8 @@ public struct TokenSuspicion: Sendable {
         public var oneRefusedIn = 8
         /// No alarm below so many of them.
         public var refusalsForAlarm = 3
+        /// So many tokens refused for the first time, and no other accepted between: a wave.
+        public var refusalsForWave = 5
 
         public init() {}
     }
@@ -32,6 +36,9 @@ public struct TokenSuspicion: Sendable {
     /// One bit an answer, newest lowest; 1 is a refused token.
     private var refusedBits: UInt64 = 0
     private var answers = 0
+    /// Since the last acceptance: refusals, and those of them that were a token's first.
+    private var refusedInARow = 0
+    private var firstRefusalsInARow = 0
 
     public init(settings: Settings = Settings()) {
         self.settings = settings
@@ -39,13 +46,19 @@ public struct TokenSuspicion: Sendable {
 
     public mutating func recordAccepted() {
         accepted &+= 1
+        refusedInARow = 0
+        firstRefusalsInARow = 0
         push(isRefused: false)
     }
 
     /// - Parameter mark: what an earlier refusal of this very token left; nil for its first.
     public mutating func recordRefused(mark: Mark?) -> Verdict {
         push(isRefused: true)
-        guard let mark else { return .suspect(Mark(acceptedBefore: accepted)) }
+        refusedInARow += 1
+        guard let mark else {
+            firstRefusalsInARow += 1
+            return .suspect(Mark(acceptedBefore: accepted))
+        }
         guard !isAlarming, accepted &- mark.acceptedBefore >= settings.acceptedBetween else { return .suspect(mark) }
         if let last = acceptedAtLastForgotten, accepted &- last < settings.acceptedBetween { return .suspect(mark) }
         acceptedAtLastForgotten = accepted
@@ -57,6 +70,12 @@ public struct TokenSuspicion: Sendable {
         let refused = refusedBits.nonzeroBitCount
         return refused >= settings.refusalsForAlarm && refused * settings.oneRefusedIn > answers
     }
+
+    /// Token after token is refused: the configuration is wrong, and sending more of the same makes it worse.
+    public var isWave: Bool { firstRefusalsInARow >= settings.refusalsForWave }
+
+    /// The newest answer refused a token, so that it is not known yet whether others will be.
+    public var isInDoubt: Bool { refusedInARow > 0 }
 
     private mutating func push(isRefused: Bool) {
         refusedBits = refusedBits << 1 | (isRefused ? 1 : 0)

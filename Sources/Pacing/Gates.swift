@@ -55,12 +55,12 @@ struct Gates {
 
     func awaitsTurn(isUrgent: Bool) -> Bool { turn(isUrgent: isUrgent) > moment.nowMilliseconds }
 
-    private func turn(isUrgent: Bool) -> Int64 { isUrgent || record.isEnding ? .min : turnMilliseconds }
+    func turn(isUrgent: Bool) -> Int64 { isUrgent || record.isEnding ? .min : turnMilliseconds }
 
     /// No number is promised any more, or a start is being noted.
-    private var awaitsStore: Bool { record.stored.pointee.numbersLeft == 0 || record.startNote == .wanted }
+    var awaitsStore: Bool { record.stored.pointee.numbersLeft == 0 || record.startNote == .wanted }
 
-    private var timestampOpens: Int64 {
+    var timestampOpens: Int64 {
         guard record.lastTimestampSeconds > .min else { return moment.nowMilliseconds }
         let least = (record.lastTimestampSeconds + 1) * 1000 - Gates.timestampLeadMilliseconds
         let wait = min(max(0, least - moment.wallMilliseconds), Gates.longestTimestampWaitMilliseconds)
@@ -72,7 +72,7 @@ struct Gates {
         record.lastSentAtMilliseconds.map { min($0, moment.nowMilliseconds) }
     }
 
-    private var urgentOpens: Int64 {
+    var urgentOpens: Int64 {
         record.bucket.refill(nowMilliseconds: moment.nowMilliseconds)
         guard record.bucket.isExhausted, let limits = record.bucket.limits, let lastSent else {
             return moment.nowMilliseconds
@@ -82,7 +82,14 @@ struct Gates {
             record.bucket.reaches(-limits.burst + 1, nowMilliseconds: moment.nowMilliseconds))
     }
 
-    private var routineOpens: Int64 {
+    private var routineOpens: Int64 { max(bucketOpens, intervalOpens) }
+
+    var intervalOpens: Int64 {
+        lastSent.map { $0 + rules.settings.minIntervalMilliseconds } ?? moment.nowMilliseconds
+    }
+
+    /// For a routine update.
+    var bucketOpens: Int64 {
         record.bucket.refill(nowMilliseconds: moment.nowMilliseconds)
         var opens = record.bucket.reaches(1, nowMilliseconds: moment.nowMilliseconds)
         if let lastSent, let limits = record.bucket.limits {
@@ -92,7 +99,6 @@ struct Gates {
                 record.bucket.reaches(-limits.burst + 1, nowMilliseconds: moment.nowMilliseconds))
             opens = min(opens, lenient)
         }
-        guard let lastSent else { return opens }
-        return max(opens, lastSent + rules.settings.minIntervalMilliseconds)
+        return opens
     }
 }

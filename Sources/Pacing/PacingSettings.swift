@@ -96,6 +96,8 @@ public struct ShardSettings: Sendable {
     public var keepsCheckpoints = false
     /// There is a registry of tokens, and somebody asks it what `takeErrands` gives: no start leaves that it has not counted.
     public var asksRegistry = false
+    /// Whether somebody takes the ends of which no phone will hear (`Shard.takeUntoldEnds`).
+    public var notesUntoldEnds = false
     /// Schema check of a merged content-state; nil where it fits.
     public var check: @Sendable (_ attributesType: String?, _ contentState: ContentState) -> EventFault?
     public var checkAttributes: @Sendable (_ attributesType: String?, _ attributes: JSONObject) -> EventFault?

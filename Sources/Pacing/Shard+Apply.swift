@@ -15,15 +15,19 @@ extension Shard {
         }
         if isDuplicate(index, event, origin: origin) {
             count(.duplicate)
+            noteDrop(index, .duplicate, event, moment)
             return nil
         }
-        return switch event.kind {
-        case .position: applyPosition(index, event, origin: origin, moment)
-        case .status: applyStatus(index, event, origin: origin, moment)
-        case .token: applyToken(index, event, origin: origin, moment)
-        case .activityStarted: applyRepeatedStart(index, event, origin: origin, moment)
-        case .activityEnded: applyEnd(index, event, origin: origin, moment)
-        }
+        let fault =
+            switch event.kind {
+            case .position: applyPosition(index, event, origin: origin, moment)
+            case .status: applyStatus(index, event, origin: origin, moment)
+            case .token: applyToken(index, event, origin: origin, moment)
+            case .activityStarted: applyRepeatedStart(index, event, origin: origin, moment)
+            case .activityEnded: applyEnd(index, event, origin: origin, moment)
+            }
+        if fault != nil { noteDrop(index, .deadLetter, event, moment) }
+        return fault
     }
 
     private func applyToUnknown(_ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
@@ -60,6 +64,7 @@ extension Shard {
         let index = begin(event, attributesType: nil, moment)
         askToBegin(index)
         record(index).lacksStart = true
+        noteBeginning(index, .firstEvent, moment)
         record(index).lifeStartMilliseconds = moment.nowMilliseconds
         if settings.planTargets, record(index).target == nil {
             record(index).target = .assumed
@@ -135,6 +140,7 @@ extension Shard {
             event.kind == .token && record.isEnding && (record.target == nil || event.detail?.isRevoked == true)
         guard isNewLife || isAwaitedToken else {
             count(.afterEnd)
+            noteDrop(index, .afterEnd, event, moment)
             return nil
         }
         if isDuplicate(index, event, origin: origin) {
@@ -215,6 +221,7 @@ extension Shard {
         if contribution.isEmpty {
             // It set no field, position or alert.
             if !contribution.isDecided { count(.applied) }
+            noteQuiet(index, .applied, events: 1, moment)
             evaluate(index, moment)
         } else {
             evaluate(index, joining: contribution, moment)

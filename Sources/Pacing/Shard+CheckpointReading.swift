@@ -50,6 +50,7 @@ extension Shard {
         do throws(CheckpointFault) {
             let flags = try read(index, from: &reader, version: version, moment)
             try reader.finish()
+            noteBeginning(index, .takenOver, moment)
             resume(index, flags, moment)
             return true
         } catch {

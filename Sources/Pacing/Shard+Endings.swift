@@ -8,6 +8,7 @@ extension Shard {
         let record = record(index)
         let awaitedStartToken = record.awaitsStartToken
         dropHeld(index)
+        noteEnding(index, contribution == nil ? .lifeLimit : .event, moment)
         unfollow(index)
         state(index).pointee.flags.insert(.ended)
         record.noteEnd(atMilliseconds: moment.nowMilliseconds)
@@ -22,6 +23,7 @@ extension Shard {
         } else {
             if let contribution { record.waiting.add(contribution, &decisions) }
             markUnsaved(index)
+            noteEnding(index, .unsendable, moment)
             giveUp(index)
             rearm(index, moment)
         }
@@ -68,6 +70,7 @@ extension Shard {
     /// Whatever waits can never be sent.
     func giveUp(_ index: UInt32) {
         let record = record(index)
+        noteUntoldEnd(index, record)
         record.waiting.resolve(.unsendable, &decisions)
         if let flight = record.flight, !flight.isInFlight {
             flight.contributions.resolve(.unsendable, &decisions)
@@ -96,6 +99,7 @@ extension Shard {
 
     /// Nothing of it is in memory any more.
     func forget(_ index: UInt32) {
+        journal?.forget(index, door)
         activities.remove(withIdentifier(ofIndex: index) { activities.hash(of: $0) }, index: index)
         if !formerSubjects.isEmpty { formerSubjects[index] = nil }
         if !deferredStarts.isEmpty { deferredStarts.remove(index) }

@@ -16,8 +16,12 @@ extension Shard {
         let record = judgement.record
         if state.pointee.flags.contains(.waiting) { lowerThreshold(judgement, newest) }
         var reasons = judgement.reasons
-        if judgement.isUnchanged(reasons), tellsAgain(index, record) { reasons = judgement.reasons }
-        if judgement.isUnchanged(reasons) {
+        var isUnchanged = judgement.isUnchanged(reasons)
+        if isUnchanged, tellsAgain(index, record) {
+            reasons = judgement.reasons
+            isUnchanged = judgement.isUnchanged(reasons)
+        }
+        if isUnchanged {
             join(index, earlier)
             join(index, newest)
             endWaiting(index, .unchanged, moment)
@@ -27,6 +31,7 @@ extension Shard {
             guard !reasons.isEmpty else {
                 if let earlier, !earlier.isDecided { count(quiet) }
                 if let newest, !newest.isDecided { count(quiet) }
+                noteQuiet(index, quiet, events: (earlier == nil ? 0 : 1) + (newest == nil ? 0 : 1), moment)
                 holdQuiet(index, earlier, judgement)
                 holdQuiet(index, newest, judgement)
                 if settings.keepsCheckpoints, let flight = record.flight {
@@ -46,6 +51,7 @@ extension Shard {
         join(index, earlier)
         join(index, newest)
         if reasons.isUrgent { record.waitingIsUrgent = true }
+        if newest != nil { noteJoined(index, moment) }
         advanceGates(index, moment)
     }
 
@@ -100,11 +106,19 @@ extension Shard {
             judgement.state.pointee.latest.exists ? judgement.thresholdMeters : .infinity
     }
 
-    /// The reasons of what waits, before it is judged away.
-    func lastingReasons(_ index: UInt32, _ judgement: Judgement) -> Reasons {
+    /// The reasons of what waits, and how it ends where none lasts. Whether the phone would see a change is asked once: it costs as much as
+    /// the reasons.
+    func lastingReasons(_ index: UInt32, _ judgement: Judgement) -> (reasons: Reasons, ending: Decision?) {
         let reasons = judgement.reasons
-        let isOver = reasons.isEmpty || judgement.isUnchanged(reasons)
-        return isOver && tellsAgain(index, judgement.record) ? judgement.reasons : reasons
+        guard let ending = ending(judgement, reasons) else { return (reasons, nil) }
+        guard tellsAgain(index, judgement.record) else { return (reasons, ending) }
+        let again = judgement.reasons
+        return (again, self.ending(judgement, again))
+    }
+
+    private func ending(_ judgement: Judgement, _ reasons: Reasons) -> Decision? {
+        if reasons.isEmpty { return .returned }
+        return judgement.isUnchanged(reasons) ? .unchanged : nil
     }
 
     /// What waits has lost its reasons. But the owner before may have told it, and have ended before it could save that: then the phone shows
@@ -122,6 +136,7 @@ extension Shard {
     /// The waiting update ends without a send: it had lost its reasons, or the phone would see no change.
     func endWaiting(_ index: UInt32, _ decision: Decision, _ moment: Instant) {
         let record = record(index)
+        noteWaitEnded(index, decision, moment)
         if decision == .unchanged { moveAnchor(index, record) }
         // A checkpoint may say that it waits. And what it would have told besides is told by the next update; nothing holds that until then.
         markUnsaved(index)
@@ -164,6 +179,7 @@ extension Shard {
         let state = state(index)
         var opening = gates(index, moment).opening(isUrgent: record.waitingIsUrgent)
         if record.isStarting, opening == .open { opening = startOpening(index, record, moment) }
+        if opening != .open { noteWait(index, record, moment) }
         switch opening {
         case .shut:
             leaveReady(index)
@@ -185,9 +201,9 @@ extension Shard {
     /// Judges an update whose gates have opened. False where it is no longer to be queued: it ended, or waits for the routine gates.
     private func keepsReasons(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) -> Bool {
         let judgement = judgement(index, moment)
-        let reasons = lastingReasons(index, judgement)
-        if reasons.isEmpty || judgement.isUnchanged(reasons) {
-            endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
+        let (reasons, ending) = lastingReasons(index, judgement)
+        if let ending {
+            endWaiting(index, ending, moment)
             return false
         }
         if record.waitingIsUrgent, !reasons.isUrgent {

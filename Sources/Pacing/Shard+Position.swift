@@ -5,15 +5,18 @@ extension Shard {
         let rules = positionRules(index).pointee
         if event.timestampMilliseconds < newestTimestampMilliseconds(index) {
             count(.outOfOrder)
+            noteDrop(index, .outOfOrder, event, moment)
             return nil
         }
         if let drop = drop(event, rules, moment) {
             count(drop)
+            noteDrop(index, drop, event, moment)
             return nil
         }
         switch plausibility(index, event, rules) {
         case .notFinite:
             count(.implausible)
+            noteDrop(index, .implausible, event, moment)
             return nil
         case .implausible:
             return applyImplausible(index, event, origin: origin, rules, moment)
@@ -70,6 +73,7 @@ extension Shard {
             isInsideDeadband(state, rules)
         {
             count(.deadband)
+            noteInside(index, state, rules, moment)
             if settings.keepsCheckpoints, state.pointee.mayHaveFlight { followFlight(index, origin, moment) }
             return nil
         }
@@ -127,6 +131,7 @@ extension Shard {
         }
         if case .failure(let fault) = merge(event.detail?.contentPatch, into: record) { return deadLetter(fault) }
         dropHeld(index)
+        noteDrop(index, .implausible, event, isHeld: true, moment)
         see(index, event, origin: origin)
         record.held = HeldPosition(
             position: event.position, timestampMilliseconds: event.timestampMilliseconds, origin: origin,
@@ -205,5 +210,6 @@ extension Shard {
         state(index).pointee.flags.remove(.hasHeld)
         record(index).held = nil
         decisions.decidePending(.implausible)
+        noteHeldDropped(index)
     }
 }

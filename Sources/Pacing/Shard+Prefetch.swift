@@ -25,6 +25,7 @@ extension Shard {
         let state = UnsafeRawPointer(state(index))
         Memory.prefetch(state)
         Memory.prefetch(state + 64)
+        if let line = door.line(index) { Memory.prefetch(line) }
         guard let ring = slab.ring(index) else { return }
         Memory.prefetch(ring)
         Memory.prefetch(UnsafeRawPointer(ring) + 64)

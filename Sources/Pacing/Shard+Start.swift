@@ -11,6 +11,7 @@ extension Shard {
         case .success(let state): merged = state
         }
         let index = begin(event, attributesType: event.detail?.attributesType, moment)
+        noteBeginning(index, .start, moment)
         takeOverStart(index, event, merged, origin: origin, moment)
         return nil
     }
@@ -26,6 +27,7 @@ extension Shard {
         let record = record(index)
         giveUp(index)
         record.beginNewLife()
+        noteBeginning(index, .newLife, moment)
         markUnsaved(index)
         let state = state(index)
         state.pointee.flags.remove([.ended, .mustJudge, .hasEventSinceSend])
@@ -69,7 +71,7 @@ extension Shard {
             setTarget(index, .updateToken(token), registeredAtMilliseconds: event.timestampMilliseconds, moment)
         case .channel(let channel):
             setTarget(index, .channel(channel), registeredAtMilliseconds: event.timestampMilliseconds, moment)
-        case .startToken, .user: if takeStartByPush(index, event) { alert = event.detail?.alert }
+        case .startToken, .user: if takeStartByPush(index, event, moment) { alert = event.detail?.alert }
         case .none: break
         }
         if let token = event.detail?.renewalStartToken { keepForRenewal(index, token) }
@@ -164,7 +166,7 @@ extension Shard {
         case .channel(let channel):
             setTarget(index, .channel(channel), registeredAtMilliseconds: event.timestampMilliseconds, moment)
             record.beganOnPhone = true
-        case .startToken, .user: _ = takeStartByPush(index, event)
+        case .startToken, .user: _ = takeStartByPush(index, event, moment)
         case .none: break
         }
     }
@@ -172,7 +174,7 @@ extension Shard {
     /// A start names a start token, or whose it is.
     ///
     /// - Returns: whether it is to be begun by that; else the token is kept for renewal.
-    private func takeStartByPush(_ index: UInt32, _ event: Event) -> Bool {
+    private func takeStartByPush(_ index: UInt32, _ event: Event, _ moment: Instant) -> Bool {
         let record = record(index)
         let takes = takesStartToken(record)
         switch event.detail?.target ?? .none {
@@ -184,7 +186,7 @@ extension Shard {
             let time = event.timestampMilliseconds
             // One that was registered later is on file.
             if record.isStarting, time < record.targetRegisteredAtMilliseconds { return false }
-            setStartTarget(index, token, registeredAtMilliseconds: time)
+            setStartTarget(index, token, registeredAtMilliseconds: time, moment)
         case .user(let user):
             record.noteKnown(.user(user))
             guard takes else { return false }
@@ -202,10 +204,11 @@ extension Shard {
         record.noteKnown(.startToken(token))
     }
 
-    func setStartTarget(_ index: UInt32, _ token: PushToken, registeredAtMilliseconds: Int64) {
+    func setStartTarget(_ index: UInt32, _ token: PushToken, registeredAtMilliseconds: Int64, _ moment: Instant) {
         let record = record(index)
         // Each phone has a budget of its own.
         if record.target != .startToken(token) { setClearance(index, .none) }
+        noteTarget(index, .startToken, moment)
         record.target = .startToken(token)
         record.targetRegisteredAtMilliseconds = registeredAtMilliseconds
         record.awaitsStartToken = false

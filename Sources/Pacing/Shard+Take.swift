@@ -26,9 +26,9 @@ extension Shard {
             return nil
         }
         let judgement = judgement(index, moment)
-        let reasons = lastingReasons(index, judgement)
-        if reasons.isEmpty || judgement.isUnchanged(reasons) {
-            endWaiting(index, reasons.isEmpty ? .returned : .unchanged, moment)
+        let (reasons, ending) = lastingReasons(index, judgement)
+        if let ending {
+            endWaiting(index, ending, moment)
             return nil
         }
         if record.waitingIsUrgent, !reasons.isUrgent {
@@ -128,6 +128,7 @@ extension Shard {
         if flight.update.kind == .start { record.lifeStartMilliseconds = moment.nowMilliseconds }
         flight.update.takenAt = moment
         flight.update.attempt += 1
+        noteAttempt(flight.update, moment)
         // What the phone will have seen last was sent now.
         record.lastSentAtMilliseconds = moment.nowMilliseconds
         state(index).pointee.quietUntilMilliseconds = moment.nowMilliseconds + rules(index).quietMilliseconds
@@ -219,6 +220,7 @@ extension Shard {
         record.flight = Flight(
             update, life: record.life, contributions: record.waiting, shownBefore: shownBefore, setFields: setFields,
             wasRetargeting: reasons.contains(.retarget), before: before, bucketAfter: record.bucket)
+        noteSend(update, judgement, moment)
         send(index, kind, judgement, moment)
         sendReasons.count(update)
         return update

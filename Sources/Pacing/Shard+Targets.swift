@@ -48,6 +48,7 @@ extension Shard {
         case .updateToken?, .channel?: if old != target, record.hasShown { record.isRetargeting = true }
         case .startToken?, .assumed?, nil: break
         }
+        noteTarget(index, named.change(from: old), moment)
         record.target = target
         record.goneTarget = nil
         record.hadTarget = true

@@ -23,9 +23,10 @@ extension Shard {
         guard wants(errand), let index = index(of: errand), record(index).goneTarget != .startToken(token) else {
             return false
         }
-        setStartTarget(index, token, registeredAtMilliseconds: registeredAtMilliseconds)
+        let moment = moment(instant)
+        setStartTarget(index, token, registeredAtMilliseconds: registeredAtMilliseconds, moment)
         markUnsaved(index)
-        evaluate(index, moment(instant))
+        evaluate(index, moment)
         return true
     }
 

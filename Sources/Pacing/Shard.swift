@@ -66,11 +66,18 @@ public final class Shard {
     /// Whose replaced activity is not known to be in memory, or to be kept nowhere.
     var replacing: Set<UInt32> = []
     var wantedLoads: Set<[UInt8]> = []
+    /// Ends of which no phone will hear, as far as their owner wants to know.
+    var untoldEnds: [UntoldEnd] = []
     /// Activities that left memory for others, to be loaded again.
     public internal(set) var evictions = 0
+    /// What was decided and why, for `explain`; nil where nothing is written down.
+    let journal: Journal?
+    let door: JournalDoor
 
-    public init(settings: ShardSettings) {
+    public init(settings: ShardSettings, journal: Journal? = nil) {
         self.settings = settings
+        self.journal = journal
+        door = journal?.open() ?? .closed
         vocabulary = Vocabulary()
         activities = IdentifierTable(seed: settings.hashSeed)
         subjects = Subjects(seed: settings.hashSeed)
@@ -89,6 +96,7 @@ public final class Shard {
     }
 
     deinit {
+        journal?.close(door)
         positionRules.deallocate()
     }
 
@@ -208,6 +216,9 @@ extension Shard {
     func count(_ decision: Decision) {
         decisions[decision] += 1
     }
+
+    /// Nil before the first call.
+    var newestNowMilliseconds: Int64? { nowMilliseconds == .min ? nil : nowMilliseconds }
 
     func takeStartOrder() -> Int64 {
         nextStartOrder += 1

@@ -6,6 +6,7 @@ enum BenchmarkProgram {
     static func main() {
         do {
             let options = try BenchmarkOptions(CommandLine.arguments.dropFirst())
+            try ExplainMemory.set(options)
             switch options.benchmark {
             case "decode": try DecodeBenchmark.run(options)
             case "pacing": try PacingBenchmark.run(options)

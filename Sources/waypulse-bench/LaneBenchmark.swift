@@ -48,7 +48,9 @@ final class PushedFleet {
         self.activities = activities
         var pacing = PacingSettings()
         pacing.profile = .unlimited
-        lane = Lane(settings: LaneSettings(shard: ShardSettings(default: pacing, hashSeed: 1), types: ActivityTypes()))
+        var settings = LaneSettings(shard: ShardSettings(default: pacing, hashSeed: 1), types: ActivityTypes())
+        settings.explanationBytes = ExplainMemory.bytes
+        lane = Lane(settings: settings)
         lane.setStreams(1_000, link: lane.addLink(pool: 0))
         message = .allocate(byteCount: max(EventMessages.byteCount, messages.startByteCount), alignment: 8)
         message.initializeMemory(as: UInt8.self, repeating: 0)

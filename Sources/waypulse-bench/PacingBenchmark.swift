@@ -66,7 +66,8 @@ final class PacedFleet {
         var settings = PacingSettings()
         // Positions are drawn afresh, not driven: two of one courier may be milliseconds apart.
         settings.maxSpeedMetersPerSecond = 1e9
-        shard = Shard(settings: ShardSettings(default: settings, hashSeed: 1))
+        shard = Shard(
+            settings: ShardSettings(default: settings, hashSeed: 1), journal: Journal(byteLimit: ExplainMemory.bytes))
         buffer = .allocate(byteCount: Self.batch * max(EventMessages.byteCount, messages.startByteCount), alignment: 64)
         buffer.initializeMemory(as: UInt8.self, repeating: 0)
         let before = try residentBytes()

@@ -116,8 +116,10 @@ private struct PathRun {
         pacing.staleAfterMilliseconds = 1_000_000_000_000
         pacing.refresh = false
         pacing.maxActivityLifeMilliseconds = nil
+        var laneSettings = LaneSettings(shard: ShardSettings(default: pacing, hashSeed: 1), types: ActivityTypes())
+        laneSettings.explanationBytes = ExplainMemory.bytes
         let settings = RunSettings(
-            lane: LaneSettings(shard: ShardSettings(default: pacing, hashSeed: 1), types: ActivityTypes()),
+            lane: laneSettings,
             pace: .times(PathLoad.speed), pools: pools, delivery: DeliveryOptions())
         let recording = Recording(name: load.name, bytes: load.recording(), apps: [])
         let time = RecordingTime()

@@ -79,8 +79,10 @@ final class PayloadRun {
         pacing.maxSpeedMetersPerSecond = 1e9
         pacing.minIntervalMilliseconds = 1
         pacing.refresh = false
+        var laneSettings = LaneSettings(shard: ShardSettings(default: pacing, hashSeed: 1), types: ActivityTypes())
+        laneSettings.explanationBytes = ExplainMemory.bytes
         let settings = RunSettings(
-            lane: LaneSettings(shard: ShardSettings(default: pacing, hashSeed: 1), types: ActivityTypes()),
+            lane: laneSettings,
             pace: .live, pools: pools, delivery: DeliveryOptions())
         let runner = try LaneRunner(
             settings: settings, recordings: MergedRecordings([try Recording(path: "-", apps: [])]),

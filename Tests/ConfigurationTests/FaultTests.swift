@@ -175,8 +175,8 @@ import Testing
             yaml: courierApp.replacing("A1B2C3D4E5", with: "team"),
             says: "config.yaml:4:13: apps.courier.teamId: \"team\" is not ten capital letters and digits"),
         Mistake(
-            yaml: courierApp.replacing("    keyId: K1K2K3K4K5\n", with: ""),
-            says: "config.yaml:2:3: apps.courier: lacks keyId; add what is missing"),
+            yaml: courierApp.replacing("    teamId: A1B2C3D4E5\n", with: ""),
+            says: "config.yaml:2:3: apps.courier: lacks teamId; add what is missing"),
         Mistake(
             yaml: courierApp.replacing(
                 "/etc/waypulse/key.p8", with: "|\n      -----BEGIN PRIVATE KEY-----\n      MIGT"),
@@ -242,7 +242,7 @@ import Testing
             found[2]
                 == "config.yaml:4:15: pacing.staleAfter: \"20s\" is not longer than pacing.refreshLead (30s): "
                 + "every state would be due for a refresh as soon as it is sent; choose at least 31s")
-        #expect(found[14] == "config.yaml:22:3: apps.courier: lacks teamId, keyId; add what is missing")
+        #expect(found[14] == "config.yaml:22:3: apps.courier: lacks teamId; add what is missing")
     }
 
     @Test func whatMayBeSecretIsNeverRepeated() {

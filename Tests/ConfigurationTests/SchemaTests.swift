@@ -41,6 +41,6 @@ import Testing
 
     @Test func whatAnAppNeedsIsRequired() throws {
         let app = child(try parsed(), "apps")?["additionalProperties"] as? [String: Any]
-        #expect(app?["required"] as? [String] == ["bundleId", "teamId", "keyId", "keyFile"])
+        #expect(app?["required"] as? [String] == ["bundleId", "teamId", "keyFile"])
     }
 }

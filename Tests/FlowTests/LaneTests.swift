@@ -252,7 +252,7 @@ struct LaneTests {
         let completion = bench.answer(first, 403, .invalidProviderToken)
         #expect(completion?.alarm == .credential)
         #expect(completion?.breaker == .opened(.credential))
-        #expect(bench.lane.isEveryCredentialRefused)
+        #expect(bench.lane.isEveryPoolRefused)
         #expect(bench.next() == nil)
         #expect(bench.lane.nextRealDueMilliseconds(after: bench.moment.realMilliseconds) != nil)
         bench.pass(seconds: 10)

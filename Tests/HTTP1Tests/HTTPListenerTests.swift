@@ -1,31 +1,12 @@
-import CLinux
-import Glibc
 import Testing
 
 @testable import HTTP1
 
-/// One request over a plain socket, read until the listener closes.
+/// One request, read until the listener closes.
 private func exchange(port: UInt16, _ request: String) -> String {
-    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(socket) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-    let connected = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-    }
-    guard connected == 0 else { return "" }
-    _ = request.utf8CString.withUnsafeBytes { write(socket, $0.baseAddress, $0.count - 1) }
-    var answer: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4_096)
-    while true {
-        let count = read(socket, &chunk, chunk.count)
-        guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
-        answer += chunk.prefix(count)
-    }
+    let client = RawClient(port: port)
+    client.send(request)
+    return client.rest()
 }
 
 @Suite struct HTTPListenerTests {

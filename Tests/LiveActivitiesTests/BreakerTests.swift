@@ -180,4 +180,51 @@ struct BreakerTests {
         record(&breaker, .sickServer, least: 37_000)
         #expect(breaker.nextProbeMilliseconds == 37_000)
     }
+
+    @Test("refused tokens open it at once, and probes grow to 20 minutes until one is accepted")
+    func refusedTokens() {
+        var breaker = Breaker()
+        #expect(record(&breaker, .refusedTokens) == .opened(.tokens))
+        #expect(breaker.cause == .tokens)
+        var now: Int64 = 0
+        var gaps: [Int64] = []
+        for _ in 0..<10 {
+            guard let probeAt = breaker.nextProbeMilliseconds else { return #expect(Bool(false), "\(breaker.state)") }
+            gaps.append((probeAt - now) / 1_000)
+            now = probeAt
+            let permit = breaker.permit(atMilliseconds: now)
+            #expect(permit == .probe)
+            #expect(record(&breaker, .refusedTokens, .probe, at: now) == nil)
+        }
+        #expect(gaps == [5, 10, 20, 40, 80, 160, 320, 640, 1_200, 1_200])
+        #expect(record(&breaker, .accepted, at: now) == .closed)
+        #expect(breaker.cause == nil)
+    }
+
+    @Test("a probe of a sick credential that is taken, and its token refused with all others, changes the cause")
+    func causeChanges() {
+        var breaker = Breaker()
+        record(&breaker, .sickCredential)
+        let permit = breaker.permit(atMilliseconds: 5_000)
+        #expect(permit == .probe)
+        #expect(record(&breaker, .refusedTokens, .probe, at: 5_000) == .opened(.tokens))
+        #expect(breaker.cause == .tokens)
+    }
+
+    @Test("what stood in the way is gone: the probe goes now; a sick server is left alone")
+    func hasten() {
+        var breaker = Breaker()
+        var isChanged = breaker.hasten(atMilliseconds: 0)
+        #expect(!isChanged)
+        record(&breaker, .sickCredential)
+        isChanged = breaker.hasten(atMilliseconds: 1)
+        #expect(isChanged)
+        let permit = breaker.permit(atMilliseconds: 1)
+        #expect(permit == .probe)
+        isChanged = breaker.hasten(atMilliseconds: 2)
+        #expect(!isChanged)
+        var sick = openBreaker()
+        isChanged = sick.hasten(atMilliseconds: 1)
+        #expect(!isChanged)
+    }
 }

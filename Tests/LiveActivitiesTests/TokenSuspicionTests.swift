@@ -59,6 +59,31 @@ struct TokenSuspicionTests {
         #expect(forgotten == 1)
     }
 
+    @Test(
+        "five tokens refused, one after another and each for the first time, are a wave; one acceptance between, and they are none"
+    )
+    func wave() {
+        var suspicion = TokenSuspicion()
+        for _ in 0..<4 { _ = suspicion.recordRefused(mark: nil) }
+        #expect(!suspicion.isWave && suspicion.isInDoubt)
+        suspicion.recordAccepted()
+        #expect(!suspicion.isInDoubt)
+        for _ in 0..<4 { _ = suspicion.recordRefused(mark: nil) }
+        #expect(!suspicion.isWave)
+        _ = suspicion.recordRefused(mark: nil)
+        #expect(suspicion.isWave)
+        suspicion.recordAccepted()
+        #expect(!suspicion.isWave)
+    }
+
+    @Test("one token that is refused again and again is no wave")
+    func oneTokenIsNoWave() {
+        var suspicion = TokenSuspicion()
+        let first = mark(suspicion.recordRefused(mark: nil))
+        for _ in 0..<100 { _ = suspicion.recordRefused(mark: first) }
+        #expect(!suspicion.isWave && suspicion.isInDoubt)
+    }
+
     @Test("acceptances end the alarm")
     func alarmEnds() {
         var suspicion = TokenSuspicion()

@@ -20,12 +20,17 @@ final class CheckpointBench {
     /// How the provider answers; nil for not yet.
     var answer: (Update) -> Settlement? = { _ in .accepted }
 
-    init(_ pacing: PacingSettings = .defaults, apps: [String] = [], asksRegistry: Bool = false) {
+    let journal: Journal?
+
+    init(
+        _ pacing: PacingSettings = .defaults, apps: [String] = [], asksRegistry: Bool = false, journal: Journal? = nil
+    ) {
+        self.journal = journal
         var settings = ShardSettings(default: pacing, apps: apps, hashSeed: 7)
         settings.keepsCheckpoints = true
         settings.asksRegistry = asksRegistry
         self.settings = settings
-        shard = Shard(settings: settings)
+        shard = Shard(settings: settings, journal: journal)
     }
 
     var instant: Instant { Instant(milliseconds: now) }
@@ -102,7 +107,7 @@ final class CheckpointBench {
 
     /// What is in memory is gone, and another owner has what the store keeps.
     func changeOwner() {
-        shard = Shard(settings: settings)
+        shard = Shard(settings: settings, journal: journal)
         restoreAll()
     }
 
@@ -114,7 +119,7 @@ final class CheckpointBench {
 
     /// Nothing is loaded yet.
     func startOwning() {
-        shard = Shard(settings: settings)
+        shard = Shard(settings: settings, journal: journal)
         shard.beginOwning(timestampLeadMilliseconds: 0, at: instant)
     }
 

@@ -30,8 +30,8 @@ final class VirtualRun {
         shard = Shard(settings: ShardSettings(default: settings, planTargets: planTargets, hashSeed: 42))
     }
 
-    init(_ settings: ShardSettings) {
-        shard = Shard(settings: settings)
+    init(_ settings: ShardSettings, journal: Journal? = nil) {
+        shard = Shard(settings: settings, journal: journal)
     }
 
     var seconds: Double { Double(nowMilliseconds - EventBuilder.epochMilliseconds) / 1000 }

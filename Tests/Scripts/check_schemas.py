@@ -16,7 +16,8 @@ SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 LARGEST_FILE_BYTES = 70_000
 LEAST_INVALID = 200
 LEAST_VALID = 40
-KINDS = ("event", "recording")
+KINDS = ("event", "recording", "feedback")
+LEAST_FEEDBACK_VALID, LEAST_FEEDBACK_INVALID = 10, 20
 REASONS = re.compile(
     r"(not_json|not_an_object|too_large|unknown_type|bad_timestamp|bad_token|too_many_targets|unknown_app"
     r"|content_state_too_large|(missing_field|wrong_type|out_of_range|content_state_mismatch):[A-Za-z.-]+)"
@@ -106,6 +107,23 @@ def check_folder(folder, index, least):
     return problems
 
 
+def check_feedback(validator):
+    """What Waypulse writes rather than reads: the schema alone says what is right. The tests of Feedback hold the program to it."""
+    folders = {"valid": (LEAST_FEEDBACK_VALID, "accepts"), "invalid": (LEAST_FEEDBACK_INVALID, "refuses")}
+    problems, count = [], 0
+    for name, (least, wanted) in folders.items():
+        folder = SCHEMAS / "examples" / "feedback" / name
+        index = rows(folder)
+        count += len(index)
+        problems += check_folder(folder, index, least)
+        for row in index:
+            found = verdict(validator, (folder / row["file"]).read_bytes())
+            if found != wanted:
+                why = row.get("corner") or row.get("cause")
+                problems.append(f"feedback/{name}/{row['file']}: the schema says {found} ({why})")
+    return count, problems
+
+
 def main():
     check = validators()
     valid, invalid = SCHEMAS / "examples" / "valid", SCHEMAS / "examples" / "invalid"
@@ -130,12 +148,16 @@ def main():
     missing = set(LABELS) - {row["reason"].split(":")[0] for row in refused}
     problems += [f"invalid: no example of {label}" for label in sorted(missing)]
 
+    told_back, told_back_problems = check_feedback(check["feedback"])
+    problems += told_back_problems
+
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     told = {kind: sum(row["schema"] == kind for row in refused) for kind in ("not-json", "refuses", "accepts")}
     print(
         f"schemas: {len(accepted)} valid examples accepted, {len(refused)} invalid ones: {told['not-json']} are no JSON,"
-        f" {told['refuses']} refused by schema, {told['accepts']} by the decoder alone; {len(problems)} problems"
+        f" {told['refuses']} refused by schema, {told['accepts']} by the decoder alone;"
+        f" {told_back} examples of feedback; {len(problems)} problems"
     )
     return 1 if problems else 0
 

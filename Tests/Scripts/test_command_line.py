@@ -5,16 +5,20 @@ usage: Tests/Scripts/test_command_line.py [PROGRAM]      (default: .build/releas
 """
 
 import base64
+import contextlib
+import http.server
 import json
 import os
 import re
 import select
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -62,6 +66,9 @@ CASES = [
     ("dlq list --config", USAGE, "", "--config needs a value"),
     ("config show --set deadLetters.to=file", CONFIGURATION, "", '"file" needs a deadLetters.file; set deadLetters.file'),
     ("config show --set deadLetters.to=streams", CONFIGURATION, "", "needs source.redis.url"),
+    ("payload check", USAGE, "", "payload check needs one file"),
+    ("payload check absent.json", UNAVAILABLE, "", "absent.json: cannot be opened (No such file or directory)"),
+    ("payload check --json ride.jsonl", NO, '"weight":"dropped","place":"","explanation":"is no JSON object"', ""),
     # Recordings
     ("plan", USAGE, "", "plan needs a recording\ntry:   waypulse plan recording.jsonl"),
     ("plan absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),
@@ -141,12 +148,49 @@ CASES = [
     ("replay ride.jsonl --config streams.yaml --placement murmur2", USAGE, "", "--placement is for Kafka"),
     ("replay ride.jsonl --config kafka.yaml", UNAVAILABLE, "", "connecting to Kafka at 127.0.0.1:1 failed"),
     ("record --from kafka://127.0.0.1:1 --topic rides -o out.jsonl", UNAVAILABLE, "", "connecting to Kafka at 127.0.0.1:1 failed"),
+    # Explanations
+    ("explain", USAGE, "", "explain needs the id of an activity\ntry:   waypulse explain order-1 recording.jsonl"),
+    ("explain order-1", USAGE, "", "explain needs a recording, or --api and the address of a running member"),
+    ("explain order-1 absent.jsonl", UNAVAILABLE, "", "absent.jsonl: cannot be opened (No such file or directory)"),
+    ("explain order-2 ride.jsonl", NO, "", 'ride.jsonl has no activity "order-2"'),
+    ("explain order-1 ride.jsonl --from noon", USAGE, "", '--from: "noon" is no time\ntry:   --from 12:01 (UTC)'),
+    ("explain order-1 ride.jsonl --api http://127.0.0.1:1", USAGE, "", "only one of them can answer"),
+    ("explain order-1 ride.jsonl --set explain.memoryMiB=0", CONFIGURATION, "", "explain.memoryMiB is 0"),
+    ("explain order-1 --api nowhere", USAGE, "", '--api: "nowhere" is no address'),
+    ("explain order-1 --api https://127.0.0.1:1", USAGE, "", "members speak plain HTTP"),
+    ("explain order-1 --api http://127.0.0.1:1", UNAVAILABLE, "", "the member at 127.0.0.1:1 cannot be asked: Connection refused"),
+    ("explain order-1 --api http://127.0.0.1:1 --keyFile absent", CONFIGURATION, "", "--keyFile: absent cannot be opened"),
+    ("explain order-1 ride.jsonl", OK, "sent #6: end for status, ended, priority 10", ""),
+    ("explain order-1 ride.jsonl --to 20:10:41", OK, "Nothing to tell: the newest position is inside the deadband", ""),
     # What needs a provider
     ("run", CONFIGURATION, "", "no app is configured"),
     ("run --config keyless.yaml ride.jsonl", CONFIGURATION, "", "absent.p8 cannot be used: No such file or directory"),
     ("simulate apns --port 99999", USAGE, "", 'from 0 to 65535, not "99999"'),
     ("simulate apns --error 503", USAGE, "", 'not "503"\ntry:   --error 503:ServiceUnavailable:0.1'),
     ("simulate apns --directory empty.jsonl/inside", UNAVAILABLE, "", "the simulator cannot run: cannot make the directory"),
+    ("simulate apns --fault streamLimit=some", USAGE, "", "streamLimit: a whole number is needed\ntry:   waypulse simulate fault list"),
+    ("simulate apns --fault streamLimit", USAGE, "", '"streamLimit" is no KEY=VALUE'),
+    ("simulate apns --app-key-file ride.jsonl", USAGE, "", "--app-key-file without --app-backend"),
+    ("simulate apns --app-backend https://a", UNAVAILABLE, "", "wants TLS, which is not spoken here"),
+    ("simulate apns --app-backend http://a --app-key-file absent", CONFIGURATION, "", "absent cannot be opened"),
+    ("simulate apns --app-backend http://a --app-key-file empty.jsonl", CONFIGURATION, "", "no key in empty.jsonl"),
+    ("simulate apns --address nowhere", UNAVAILABLE, "", "cannot listen on nowhere:0"),
+    ("simulate apns --name a/b", UNAVAILABLE, "", 'certificate name "a/b" is neither'),
+    ("simulate fault", USAGE, "", "simulate fault needs one of: list, show, set"),
+    ("simulate fault dran", USAGE, "", "try:   waypulse simulate fault drain"),
+    ("simulate fault list", OK, "refusedStreamShare", ""),
+    ("simulate fault list extra", USAGE, "", '"list" takes no "extra"'),
+    ("simulate fault set", USAGE, "", "set needs KEY=VALUE"),
+    ("simulate fault set error=200:Fine:1", USAGE, "", "try:   error=503:ServiceUnavailable:0.1"),
+    ("simulate fault set slowShare=1 --for 5", USAGE, "", '--for: "5" has no unit'),
+    ("simulate fault clear --control 127.0.0.1:1", UNAVAILABLE, "", "no simulator's control port at 127.0.0.1:1"),
+    ("simulate fault clear --control :x", UNAVAILABLE, "", '":x" is no http://host:port'),
+    ("simulate phone", USAGE, "", "simulate phone needs one of: list, tokens"),
+    ("simulate phone offlin anna", USAGE, "", "try:   waypulse simulate phone offline"),
+    ("simulate phone offline", USAGE, "", "offline needs a name"),
+    ("simulate phone offline anna --control 127.0.0.1:1", UNAVAILABLE, "", "Connection refused"),
+    ("simulate token --directory absent", UNAVAILABLE, "", "absent/AuthKey_S1MK3YWAYP.p8 cannot be read"),
+    ("simulate token --key-file ride.jsonl", USAGE, "", "ride.jsonl does not tell its key id\ntry:   --key-id"),
 ]
 
 # Nobody listens on port 1.
@@ -346,6 +390,112 @@ class Answers(Folder):
         self.assertEqual((report["decisions"]["dead_letter"], report["decisions"]["sent"], report["shown"]), (1, 2, 2))
 
 
+class Explanations(Folder):
+    """`explain`, from recordings and from members that are played here."""
+
+    def member(self, answers):
+        """Answers each path with (status, headers, body), and keeps what it was asked."""
+        asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append((self.path, self.headers["Authorization"]))
+                status, headers, body = answers(self.path)
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"127.0.0.1:{server.server_port}", asked
+
+    def document(self):
+        return self.waypulse("explain", "order-1", "ride.jsonl", "--json")[1].encode()
+
+    def test_the_same_recording_gives_the_same_bytes_and_a_time_ends_it(self):
+        self.assertEqual(self.document(), self.document())
+        document = json.loads(self.document())
+        self.assertEqual(document["at"], "2026-03-08T20:11:12.000Z")
+        sent = [one for one in document["decisions"] if one["kind"] == "sent"]
+        self.assertEqual([one["sequence"] for one in sent], [1, 2, 3, 4, 5, 6])
+        pushes = [json.loads(line) for line in self.waypulse("plan", "ride.jsonl")[1].splitlines()]
+        self.assertEqual([one["firstUnix"] for one in sent], [one["time"] for one in pushes])
+        self.assertEqual([one["reasons"] for one in sent], [one["reasons"] for one in pushes])
+        at = json.loads(self.waypulse("explain", "order-1", "ride.jsonl", "--json", "--to", "20:10:35")[1])
+        self.assertEqual(at["at"], "2026-03-08T20:10:35.000Z")
+        self.assertTrue(at["situation"]["isWaiting"])
+        self.assertEqual([gate["gate"] for gate in at["situation"]["gates"]], ["min_interval"])
+        self.assertEqual(at["situation"]["gates"][0]["opens"], "2026-03-08T20:10:39.000Z")
+
+    def test_times_of_a_day_and_moments_cut_the_story(self):
+        for begin in ("20:10:50", "2026-03-08T20:10:50Z"):
+            _, output, _ = self.waypulse("explain", "order-1", "ride.jsonl", "--from", begin)
+            self.assertNotIn("sent #3", output)
+            # What the phone showed when that time began is told besides.
+            self.assertIn("sent #4", output)
+            self.assertIn("sent #5", output)
+
+    def test_a_member_is_asked_with_the_key_and_its_answer_printed_as_a_recordings(self):
+        document = self.document()
+        address, asked = self.member(lambda path: (200, {"Content-Length": str(len(document))}, document))
+        key = Path(self.folder.name) / "explain.key"
+        key.write_text("# of the night shift\nnight explain:read hush\n")
+        status, output, errors = self.waypulse("explain", "order-1", "--api", f"http://{address}", "--keyFile", "explain.key")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertEqual(asked, [("/v1/live-activities/order-1/explain", "Bearer hush")])
+        played = self.waypulse("explain", "order-1", "ride.jsonl")[1]
+        self.assertEqual(output.splitlines()[1:], played.splitlines()[1:])
+        self.assertIn(f"from the member at {address}", output)
+        self.waypulse("explain", "a/b ü", "--api", address)
+        self.assertEqual(asked[-1], ("/v1/live-activities/a%2Fb%20%C3%BC/explain", None))
+
+    def test_a_member_that_does_not_own_the_activity_sends_on_to_the_one_that_does(self):
+        document = self.document()
+        owner, asked = self.member(lambda path: (200, {}, document))
+        elsewhere = json.dumps({"detail": "it is waypulse-1's", "member": "waypulse-1", "address": owner}).encode()
+        for answer in ((421, {}, elsewhere), (307, {"Location": f"http://{owner}/v1/live-activities/order-1/explain"}, b"")):
+            other, _ = self.member(lambda path, answer=answer: answer)
+            status, output, _ = self.waypulse("explain", "order-1", "--api", other)
+            self.assertEqual(status, OK)
+            self.assertIn(f"from the member at {owner}", output)
+        self.assertEqual(len(asked), 2)
+        lost, _ = self.member(lambda path: (421, {}, b'{"member": "waypulse-1"}'))
+        status, _, errors = self.waypulse("explain", "order-1", "--api", lost)
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn('does not own "order-1": waypulse-1 does, and the owner\'s address is not known', errors)
+        round_trip = []
+        ring, _ = self.member(lambda path: (307, {"Location": f"http://{round_trip[0]}/"}, b""))
+        round_trip.append(ring)
+        status, _, errors = self.waypulse("explain", "order-1", "--api", ring)
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn("4 members in a row", errors)
+
+    def test_answers_that_are_no_explanation_say_what_to_do(self):
+        cases = (
+            (401, b'{"title": "no key"}', CREDENTIALS, "refuses the key: no key\ntry:   --keyFile"),
+            (404, b'{"detail": "unknown"}', NO, 'no activity "order-1" is known: unknown'),
+            (503, b"", UNAVAILABLE, "answered 503: status 503"),
+            (200, b"<html>", UNAVAILABLE, "answered with something that is no explanation"),
+        )
+        for status, body, code, text in cases:
+            with self.subTest(status):
+                address, _ = self.member(lambda path: (status, {}, body))
+                found = self.waypulse("explain", "order-1", "--api", address)
+                self.assertEqual((found[0], found[1]), (code, ""))
+                self.assertIn(text, found[2])
+        address, _ = self.member(lambda path: (200, {"Content-Length": "1000"}, b"{}"))
+        found = self.waypulse("explain", "order-1", "--api", address)
+        self.assertEqual(found[0], UNAVAILABLE)
+        self.assertIn("the answer broke off after 2 of 1000 bytes", found[2])
+
+
 class WithSimulator(Folder):
     def simulator(self, *words):
         """Its configuration for `run`, and the address of its control port."""
@@ -364,7 +514,7 @@ class WithSimulator(Folder):
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
-    def expect_metrics(self, operations, source=None):
+    def expect_metrics(self, operations, source=None, has_api=True):
         """What the README names is there: with Kafka all of it, with Redis Streams all that is not Kafka's, with a recording its first tables."""
         text = (ROOT / "README.md").read_text("utf-8")
         if source is None:
@@ -372,6 +522,8 @@ class WithSimulator(Folder):
         names = set(re.findall(r"`(waypulse_\w+)", text))
         if source == "redis":
             names = {name for name in names if not name.startswith("waypulse_kafka_") and name != "waypulse_key_conflicts_total"}
+        if not has_api:
+            names = {name for name in names if not name.startswith("waypulse_api_") and name != "waypulse_registrations_total"}
         self.assertGreaterEqual(len(names), 20 if source else 5)
         metrics = self.get(operations + "/metrics")[1]
         for name in names:
@@ -558,7 +710,7 @@ class Members(WithRedis, WithSimulator):
     def test_a_member_is_ready_and_has_the_metrics_that_the_readme_gives(self):
         process, operations = self.begin_member()
         self.ready(operations, "ready\n")
-        self.expect_metrics(operations, "redis")
+        self.expect_metrics(operations, "redis", has_api=False)
         self.assertNotIn("error", [line["level"] for line in self.log_of(process)])
 
     def test_a_key_that_is_no_stream_is_told_once_and_its_end_as_well(self):
@@ -1233,6 +1385,152 @@ class KafkaDeadLetters(WithKafka, WithRedis, WithSimulator):
         self.assertIn("there is no topic dlq.rides", errors)
 
 
+API_KEY = "of-the-test-" + "0" * 32
+
+
+class WithApi(WithRedis, WithSimulator):
+    """Members that take registrations, each on a port of its own, and a simulator behind them."""
+
+    def begin_members(self, *words, names=("first", "second")):
+        """Name → (process, port of the API); the address of the simulator's control port is in `control`."""
+        _, self.control = self.simulator()
+        self.write("api.keys", f"test tokens:write,state:read,explain:read {API_KEY}\n")
+        members = {}
+        for name in names:
+            process, operations = self.begin_run(
+                "--set", f"source.member={name}", "--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=api.keys", *words
+            )
+            port = json.loads(self.line_with(process.stderr, '"message":"the API answers"'))["port"]
+            members[name] = (process, port, operations)
+        return members
+
+    def api(self, member, method, path, body=None):
+        """Status, and the answer as JSON."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/json"}
+        request = urllib.request.Request(f"http://127.0.0.1:{member[1]}{path}", data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+                return answer.status, json.loads(answer.read() or b"{}")
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read() or b"{}")
+
+    def until(self, holds, what):
+        begun = time.monotonic()
+        while not (found := holds()):
+            self.assertLess(time.monotonic() - begun, PATIENCE_SECONDS, what)
+            time.sleep(0.02)
+        return found
+
+    def started(self):
+        return json.dumps(
+            {"type": "activity.started", "activityId": "ride", "timestamp": round(time.time(), 3), "attributesType": "Ride",
+             "contentState": {"status": "on the way"}}
+        )  # fmt: skip
+
+    def expect_told(self, members):
+        """A token that another member than the owner was told reaches the phone, and each member knows how the activity stands."""
+        path = "/v1/live-activities/ride"
+        self.until(lambda: all(self.api(one, "GET", path + "/state")[0] == 200 for one in members.values()), "the activity in both")
+        owner = self.ask("get", f"waypulse:{{{zlib.crc32(b'ride') % 4}}}:lease").partition("-")[0]
+        other = next(member for name, member in members.items() if name != owner)
+        self.assertEqual(self.api(other, "GET", path + "/state")[1]["stage"], "waitingForToken")
+        self.assertEqual(self.api(other, "GET", path + "/explain")[0], 421)
+        token = "ab" * 32
+        status, answer = self.api(other, "PUT", path + "/token", {"token": token, "timestamp": round(time.time(), 3)})
+        self.assertEqual((status, answer["status"]), (202, "appended"))
+        entry = self.until(lambda: self.get(self.control + "/journal")[1], "a push")
+        self.assertEqual(json.loads(entry.splitlines()[0])["contentState"]["status"], "on the way")
+        for member in members.values():
+            self.until(lambda member=member: self.api(member, "GET", path + "/state")[1]["stage"] == "active", "the token in both")
+        status, answer = self.api(members[owner], "GET", path + "/explain")
+        self.assertEqual((status, answer["stage"], answer["sequence"]), (200, "active", 1))
+        self.assertNotIn(token, json.dumps(answer))
+
+    def expect_good_ends(self, members):
+        for process, *_ in members.values():
+            process.send_signal(signal.SIGTERM)
+        for process, *_ in members.values():
+            log = process.communicate(timeout=PATIENCE_SECONDS)[1].decode()
+            self.assertEqual(process.returncode, OK, log)
+            self.assertNotIn("ab" * 32, log)
+
+
+class Registrations(WithApi):
+    STREAMS = ["--set", "source.redis.topics=rides", "--set", "source.redis.partitions=4"]
+
+    def test_a_token_that_any_member_is_told_reaches_the_phone(self):
+        members = self.begin_members("--set", f"source.redis.url={self.url}", *self.STREAMS)
+        self.ask("xadd", f"rides:{{{zlib.crc32(b'ride') % 4}}}", "*", "key", "ride", "event", self.started())
+        self.expect_told(members)
+        self.assertEqual(self.api(members["first"], "GET", "/v1/live-activities/nobody/state")[0], 404)
+        status, answer = self.api(
+            members["first"], "PUT", "/v1/users/ann/push-to-start-tokens/Ride", {"token": "cd" * 32, "timestamp": round(time.time(), 3)}
+        )
+        self.assertEqual((status, answer["status"]), (200, "stored"))
+        self.assertEqual(self.ask("hget", "waypulse:user:courier:ann", "type"), "Ride")
+        self.expect_metrics(members["first"][2], "redis")
+        self.expect_good_ends(members)
+
+    def test_without_redis_nothing_is_promised_and_then_again(self):
+        [member] = self.begin_members("--set", f"source.redis.url={self.url}", *self.STREAMS, names=["first"]).values()
+        path, body = "/v1/live-activities/ride/token", {"token": "ab" * 32, "timestamp": 1}
+        self.assertEqual(self.api(member, "PUT", path, body)[0], 202)
+        self.redis.kill()
+        self.redis.wait()
+        status, answer = self.api(member, "PUT", path, body)
+        self.assertEqual(status, 503)
+        self.assertIn(f"127.0.0.1:{self.port}", answer["detail"])
+        self.start_redis()
+        self.until(lambda: self.api(member, "PUT", path, body)[0] == 202, "a Redis that is back")
+
+    def test_a_recording_takes_them_as_well(self):
+        _, self.control = self.simulator()
+        self.write("api.keys", f"test tokens:write,state:read {API_KEY}\n")
+        source, feed = os.pipe()
+        process = subprocess.Popen(
+            [PROGRAM, "run", "--config", "apns.yaml", "--set", "metrics.listen=off", "--set", "api.listen=127.0.0.1:0",
+             "--set", "api.keysFile=api.keys", "-"],
+            cwd=self.folder.name, env=environment(), stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        self.addCleanup(self.end, process)
+        os.close(source)
+        member = (process, json.loads(self.line_with(process.stderr, '"message":"the API answers"'))["port"])
+        with os.fdopen(feed, "wb") as feed:
+            feed.write(self.started().encode() + b"\n")
+            feed.flush()
+            self.until(lambda: self.api(member, "GET", "/v1/live-activities/ride/state")[0] == 200, "the activity")
+            answer = self.api(member, "PUT", "/v1/live-activities/ride/token", {"token": "ab" * 32})
+            self.assertEqual(answer[0], 202, answer)
+            self.until(lambda: self.get(self.control + "/journal")[1], "a push")
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK)
+
+    def test_a_file_of_keys_that_cannot_be_used_is_a_fault_of_the_configuration(self):
+        self.simulator()
+        self.write("api.keys", "test tokens:write short\n")
+        status, _, errors = self.run_with("--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
+        self.assertEqual(status, CONFIGURATION)
+        self.assertIn("api.keysFile: api.keys cannot be used: line 1: the key has 5 characters", errors)
+        status, _, errors = self.run_with("--set", "api.listen=0.0.0.0:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
+        self.assertIn("put an ingress or mesh that speaks TLS before it", errors)
+
+
+class KafkaRegistrations(WithKafka, WithApi):
+    def test_a_token_that_any_member_is_told_reaches_the_phone(self):
+        members = self.begin_members(
+            "--set", f"source.kafka.bootstrapServers={self.servers}", "--set", "source.kafka.topics=rides",
+            "--set", "source.kafka.sessionTimeout=4s", "--set", f"storage.redis.url={self.url}",
+        )  # fmt: skip
+        line = json.dumps({"key": "ride", "value": json.loads(self.started())})
+        self.write("started.jsonl", line + "\n")
+        status, _, errors = self.waypulse("replay", "started.jsonl", *self.place("to"), "--speed", "max", "--keep-times")
+        self.assertEqual(status, OK, errors)
+        self.expect_told(members)
+        self.expect_metrics(members["first"][2], "kafka")
+        self.expect_good_ends(members)
+
+
 class Lag(WithKafka, WithRedis, WithSimulator):
     """How a group stands, with an owner and without one."""
 
@@ -1268,7 +1566,7 @@ class Lag(WithKafka, WithRedis, WithSimulator):
         self.assertTrue(row["owner"])
         self.assertEqual((row["settled"], row["end"], row["lagRecords"], row["unsettledRecords"]), (13, 13, 0, 0))
         self.assertEqual((row["lagSeconds"], row["oldestUnsettledSeconds"]), (0, 0))
-        self.expect_metrics(operations, "kafka")
+        self.expect_metrics(operations, "kafka", has_api=False)
 
         member.terminate()
         member.wait(timeout=PATIENCE_SECONDS)
@@ -1406,6 +1704,156 @@ class Guarantees(WithSimulator):
         self.assertIn("the rest of the recording was not read", errors)
         kept = (Path(self.folder.name) / "dead.jsonl").read_text().count("\n")
         self.assertTrue(1_000 <= kept < 1_100, kept)
+
+
+class Simulator(WithSimulator):
+    """`simulate apns` as a product: ordered about while it runs, by command and over HTTP."""
+
+    def ask(self, *words):
+        return self.waypulse("simulate", *words, "--control", self.control.removeprefix("http://"))
+
+    def post(self, path, body):
+        request = urllib.request.Request(self.control + path, data=body, method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def begin_simulator(self, *words):
+        process, self.control = self.simulator(*words)
+        return process
+
+    def test_faults_are_set_shown_and_cleared(self):
+        self.begin_simulator("--fault", "streamLimit=50", "--error", "500:InternalServerError:0.5")
+        self.assertEqual(json.loads(self.ask("fault", "show")[1])["streamLimit"], 50)
+        status, output, errors = self.ask("fault", "set", "blackHole=true", "error=429:TooManyRequests:1:activityId=a:apnsId=false", "--for", "1ms")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertEqual(json.loads(output)["errors"][0]["activityId"], "a")
+        while "blackHole" in (shown := json.loads(self.ask("fault", "show")[1])):
+            pass
+        self.assertEqual(shown["errors"][0]["reason"], "InternalServerError")
+        for words in (["drain", "--unprocessed", "3", "--twice"], ["reset-connections"], ["expire-provider-tokens"]):
+            self.assertEqual(self.ask("fault", *words)[0], OK)
+        self.assertEqual(self.ask("fault", "clear")[:2], (OK, "{}\n"))
+        status, _, errors = self.ask("fault", "set", "streamLimits=5")
+        self.assertEqual(status, USAGE)
+        self.assertIn("streamLimits: unknown; there are ", errors)
+
+    def test_phones_come_go_and_tell_their_tokens(self):
+        self.begin_simulator("--fault", "updateTokenDelayMilliseconds=0")
+        phone = json.loads(self.ask("phone", "add", "anna b")[1])
+        order = json.loads(self.ask("phone", "begin", "order 1", "--on", "anna b")[1])
+        self.assertEqual(order["phone"], "anna b")
+        self.assertEqual(self.ask("phone", "offline", phone["startToken"])[1], '{"phone":"anna b","is":"offline"}\n')
+        self.assertEqual(self.ask("phone", "online", "anna b")[0], OK)
+        status, _, errors = self.ask("phone", "dismiss", "order-2")
+        self.assertEqual(status, NO)
+        self.assertIn('there is no activity with the id or token "order-2"', errors)
+        rotated = json.loads(self.ask("phone", "rotate", order["token"])[1])
+        told = []
+        while len(told) < 3:
+            told = [json.loads(line) for line in self.ask("phone", "tokens")[1].splitlines()]
+        self.assertEqual([line["token"] for line in told], [phone["startToken"], order["token"], rotated["token"]])
+        self.assertEqual(told[2]["replaces"], order["token"])
+
+    def test_tokens_are_followed_as_they_come(self):
+        self.begin_simulator("--fault", "updateTokenDelayMilliseconds=0")
+        self.ask("phone", "add", "anna")
+        for last, expected in (None, [0, 1]), ("0", [1, 2]):
+            request = urllib.request.Request(self.control + "/tokens", headers={"accept": "text/event-stream", **({"last-event-id": last} if last else {})})
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as events:
+                self.assertEqual(events.headers["content-type"], "text/event-stream")
+                self.ask("phone", "begin", "order")
+                numbers = []
+                while len(numbers) < 2:
+                    line = events.readline().decode()
+                    if line.startswith("id: "):
+                        numbers.append(int(line[4:]))
+                self.assertEqual(numbers, expected)
+
+    def test_bad_control_requests_get_clear_errors_and_change_nothing(self):
+        process = self.begin_simulator()
+        for path, body, expected in [
+            ("/faults", b"", 400), ("/faults", b"\xff\xfe", 400), ("/faults", b"[" * 60_000, 400), ("/faults", b'{"drain":"yes"}', 400),
+            ("/faults", b'{"a":1}' * 3, 400), ("/faults", b" " * (2 << 20), 413), ("/phones", b'{"phone":""}', 400),
+            ("/phones", b'{"phone":"' + b"x" * 300 + b'"}', 400), ("/activities/../rotate", b"", 404),
+            ("/state", b"", 405), ("/", b"", 404), ("/phones/a/b/c", b"", 405),
+        ]:  # fmt: skip
+            status, text = self.post(path, body)
+            self.assertEqual(status, expected, (path, body[:20], text))
+            self.assertTrue(text)
+        self.assertEqual(self.ask("fault", "show")[1], "{}\n")
+        self.assertIsNone(process.poll())
+
+    def test_noise_on_the_provider_port_hurts_nobody(self):
+        process = self.begin_simulator()
+        port = int(re.search(r"port: (\d+)", (Path(self.folder.name) / "apns.yaml").read_text())[1])
+        for noise in (b"", b"GET / HTTP/1.1\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", os.urandom(4_096), b"\x16\x03\x01\xff\xff" + b"\x00" * 70_000):
+            for _ in range(20):
+                with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection, contextlib.suppress(OSError):
+                    connection.sendall(noise)
+        context = ssl.create_default_context(cafile=str(Path(self.folder.name) / "apns/ca.pem"))
+        context.set_alpn_protocols(["h2"])
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+        frame = lambda kind, flags, stream, body=b"": len(body).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + body
+        settings = frame(4, 0, 0)
+        for hostile in (
+            b"nonsense", preface + os.urandom(500), preface + settings + frame(0, 1, 1, b"x"), preface + settings + frame(1, 5, 2, b"\x82"),
+            preface + settings + frame(6, 0, 0, b"12345678") * 3_000, preface + settings + frame(9, 0, 1, b"x" * 100) * 50,
+            preface + settings + b"".join(frame(1, 5, stream, b"\x83\x86\x84") + frame(3, 0, stream, b"\0\0\0\x08") for stream in range(1, 4_001, 2)),
+            preface + settings + frame(4, 0, 0, b"\x00\x04\xff\xff\xff\xff"), preface + b"\xff\xff\xff\x00\x00\x00\x00\x00\x01",
+        ):  # fmt: skip
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as plain:
+                with context.wrap_socket(plain, server_hostname="localhost") as connection:
+                    connection.sendall(hostile)
+                    # What is no offence leaves the connection open: then this ends it.
+                    connection.settimeout(1)
+                    while connection.recv(65_536):
+                        pass
+        self.assertIsNone(process.poll())
+        token = self.waypulse("simulate", "token", "--directory", "apns")[1].strip()
+        self.assertEqual(len(token.split(".")), 3)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
+
+    def test_two_of_them_side_by_side_and_a_control_port_that_is_taken(self):
+        self.begin_simulator()
+        control = self.control.rpartition(":")[2]
+        status, _, errors = self.waypulse("simulate", "apns", "--directory", "second", "--control", control)
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn(f"cannot listen on 127.0.0.1:{control}: Address already in use", errors)
+        other = self.begin("simulate", "apns", "--directory", "third", "--control", "0")
+        second = re.search(r"http://[\d.:]+", self.line_with(other.stderr, "Control: "))[0]
+        tokens = [json.loads(self.waypulse("simulate", "phone", "add", "anna", "--control", address)[1])["startToken"] for address in (self.control, second)]
+        self.assertNotEqual(*tokens)
+
+    def test_the_apps_back_end_gets_tokens_with_its_key(self):
+        got = []
+
+        class App(http.server.BaseHTTPRequestHandler):
+            def do_PUT(self):
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                got.append((self.path, self.headers["authorization"], body["token"]))
+                self.send_response(202 if len(got) > 1 else 503)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        app = http.server.ThreadingHTTPServer(("127.0.0.1", 0), App)
+        self.addCleanup(app.server_close)
+        thread = threading.Thread(target=app.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(app.shutdown)
+        (Path(self.folder.name) / "app.key").write_text("# of the app\napp tokens:write secret-1\n")
+        process, self.control = self.simulator("--app-backend", f"http://localhost:{app.server_port}", "--app-key-file", "app.key", "--fault", "updateTokenDelayMilliseconds=0")
+        order = json.loads(self.ask("phone", "begin", "order 1")[1])
+        told = self.line_with(process.stderr, "takes tokens")
+        self.assertIn("the app's back end", told)
+        self.assertEqual(got, [("/v1/live-activities/order%201/token", "Bearer secret-1", order["token"])] * 2)
 
 
 if __name__ == "__main__":

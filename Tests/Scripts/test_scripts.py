@@ -1,7 +1,10 @@
 """Shows that the checks of this folder fail where they should."""
 
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
+import json
 import os
 import subprocess
 import sys
@@ -25,6 +28,8 @@ def script(name):
 imports, readme, deploy, defects, schemas = map(
     script, ("check_imports", "check_readme", "check_deploy", "demo_fails_with_defects", "check_schemas.py")
 )
+
+embed = script("embed_openapi")
 
 MODULES = {"CMath": [], "Telemetry": ["CMath"], "Configuration": [], "Pacing": ["Telemetry"], "Delivery": ["Pacing"]}
 
@@ -274,6 +279,24 @@ class Defects(unittest.TestCase):
             problem = defects.check(defects.Defect("x", "promise", "File.swift", "= 1", "= 2"), Path(folder), "false")
             self.assertIn("ended with None, not 1", problem)
             self.assertEqual(path.read_text(), "let a = 1\n")
+
+
+class EmbeddedDocument(unittest.TestCase):
+    def test_what_is_embedded_reads_back(self):
+        lines = embed.source().split('#"""\n')[1].split('\n        """#')[0].split("\n")
+        text = "".join(line.removeprefix("        ").removesuffix("\\#") for line in lines)
+        self.assertEqual(json.loads(text), json.loads(embed.DOCUMENT.read_text("utf-8")))
+
+    def test_a_document_that_was_changed_is_noticed(self):
+        self.assertEqual(embed.main(["--check"]), 0)
+        document = embed.DOCUMENT
+        with tempfile.TemporaryDirectory(dir=embed.ROOT / "schemas") as folder:
+            embed.DOCUMENT = Path(folder) / "openapi.json"
+            embed.DOCUMENT.write_text(document.read_text("utf-8").replace("Waypulse", "Other", 1))
+            with contextlib.redirect_stderr(io.StringIO()) as errors:
+                self.assertEqual(embed.main(["--check"]), 1)
+        embed.DOCUMENT = document
+        self.assertIn("try:   Tests/Scripts/embed_openapi", errors.getvalue())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import COpenSSL
 public final class SigningKey: @unchecked Sendable {
     // Set once in init and only read afterwards; OpenSSL allows concurrent signing with one EVP_PKEY.
     private let key: OpaquePointer
+    /// Of the text that it was read from: tells one key from another, and is shown to nobody.
+    let fingerprint: [UInt8]?
 
     /// - Parameter pem: PKCS #8 in PEM, the content of the `.p8` file.
     public init(pem: [UInt8], name: String) throws(CredentialFault) {
@@ -30,6 +32,7 @@ public final class SigningKey: @unchecked Sendable {
                 remedy: SigningKey.remedy)
         }
         key = parsed
+        fingerprint = SigningKey.sha256(pem)
     }
 
     deinit { EVP_PKEY_free(key) }
@@ -44,12 +47,34 @@ public final class SigningKey: @unchecked Sendable {
 
     /// The signature as JWS wants it: R and S, each left-padded to 32 bytes (RFC 7518, section 3.4), not DER.
     public func sign(_ message: [UInt8]) throws(CredentialFault) -> [UInt8] {
-        let signature = der(message).flatMap(SigningKey.rawSignature)
+        // What it made itself is checked like what anybody else made; OpenSSL's own signature is as good, but for being another each time.
+        let signature =
+            SigningKey.deterministicSignature(message, with: key).flatMap { verifies(message, $0) ? $0 : nil }
+            ?? der(message).flatMap(SigningKey.rawSignature)
         guard let signature else {
             ERR_clear_error()
             throw CredentialFault(credential: "signing key", problem: "cannot sign", remedy: "check the .p8 file")
         }
         return signature
+    }
+
+    /// - Parameter raw: R and S, 32 bytes each.
+    private func verifies(_ message: [UInt8], _ raw: [UInt8]) -> Bool {
+        guard let signature = ECDSA_SIG_new() else { return false }
+        defer { ECDSA_SIG_free(signature) }
+        let halves = raw.withUnsafeBufferPointer { raw in
+            (BN_bin2bn(raw.baseAddress, 32, nil), BN_bin2bn(raw.baseAddress! + 32, 32, nil))
+        }
+        guard ECDSA_SIG_set0(signature, halves.0, halves.1) == 1 else { return false }
+        var der = [UInt8](repeating: 0, count: 80)
+        let length = der.withUnsafeMutableBufferPointer { buffer in
+            var end = buffer.baseAddress
+            return i2d_ECDSA_SIG(signature, &end)
+        }
+        guard length > 0, let context = EVP_MD_CTX_new() else { return false }
+        defer { EVP_MD_CTX_free(context) }
+        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
+            && EVP_DigestVerify(context, der, Int(length), message, message.count) == 1
     }
 
     private func der(_ message: [UInt8]) -> [UInt8]? {

@@ -29,6 +29,8 @@ final class ConnectionPool: ClientHandler {
     private var reportedStreams = 0
     var isClosed = false
 
+    /// Of a provider token's hour ten minutes are left when it is renewed.
+    private static let clockToleranceSeconds: Int64 = 60
     /// Labels a connection on which a push was accepted, and that asked for nothing else.
     private static let provenLabel = 1
 
@@ -72,9 +74,11 @@ final class ConnectionPool: ClientHandler {
 
     func submit(_ job: Job, body: UnsafeRawBufferPointer) {
         let core = core
-        guard let member = freest else { return core.giveBack(job) }
+        guard freest != nil else { return core.giveBack(job) }
         do throws(CredentialFault) {
             try prepareBatch()
+            guard let member = freest else { return core.giveBack(job) }
+            if member.bearerGeneration == 0 { carry(on: member) }
             request.pointee.write(job, body: body)
             let now = core.loop.nowMilliseconds
             let flight = flights.insert(
@@ -117,9 +121,29 @@ final class ConnectionPool: ClientHandler {
     /// The lock and the clock are asked once a batch.
     private func prepareBatch() throws(CredentialFault) {
         guard preparedBatch != core.batch else { return }
-        try credentials.renew()
+        let isOther = try credentials.renew()
         request.pointee.prepare(credentials.current)
         preparedBatch = core.batch
+        if isOther { changeBearer() }
+    }
+
+    /// Another provider token has taken over. A connection that has seen the one before for less than 20 minutes must not see this one:
+    /// APNs would answer `TooManyProviderTokenUpdates`, and go on doing so; nor one that was opened with another key.
+    private func changeBearer() {
+        for member in connections where member.stage == .inUse && member.bearerGeneration != 0 {
+            if credentials.mayFollow(
+                generation: member.bearerGeneration, carriedSinceMilliseconds: member.carriesSinceMilliseconds)
+            {
+                carry(on: member)
+            } else {
+                retire(member)
+            }
+        }
+    }
+
+    private func carry(on member: PooledConnection) {
+        member.bearerGeneration = credentials.generation
+        member.carriesSinceMilliseconds = credentials.steadyMilliseconds
     }
 
     private func finish(_ tag: UInt64, _ outcome: DispatchOutcome, _ ending: DeliveryInstruments.Ending) {
@@ -240,11 +264,24 @@ final class ConnectionPool: ClientHandler {
         core.instruments.answers.add(1, DeliveryInstruments.StatusClass(response.status))
         finish(
             tag, .answered(answer, providerTokenAgeSeconds: ageSeconds), answer.isAccepted ? .accepted : .refused)
+        if let date = response.field("date") { compareClocks(date) }
         if reaction.credential == .renew { replace(credentials.bearer(generation: generation)) }
+        if reaction.evidence == .sickCredential { settings.providerToken.noteRefused(generation: generation) }
         perform(reaction.connection, on: member)
         if answer.status == 200, reaction.connection == .keep, reaction.credential == .keep {
             member.connection.label = Self.provenLabel
         }
+    }
+
+    /// Not documented for APNs, and a cheap check where it comes: a clock that is wrong by minutes shows as a provider token that is refused.
+    private func compareClocks(_ date: UnsafeRawBufferPointer) {
+        guard let theirs = HTTPDate.unixSeconds(date) else { return }
+        let ahead = settings.providerToken.unixSeconds - theirs
+        core.instruments.clockAhead.set(ahead)
+        guard abs(ahead) >= Self.clockToleranceSeconds else { return }
+        log.warning(
+            "this machine's clock and the provider's differ", .field("app", settings.app),
+            .field("aheadSeconds", ahead), .hint("compare this machine's clock with a time server"))
     }
 
     private func perform(_ fate: Reaction.ConnectionFate, on member: PooledConnection) {

@@ -14,6 +14,11 @@ public struct DeliveryInstruments: Sendable {
         public static var labelName: String { "event" }
     }
 
+    public enum KeyChange: String, MetricLabel {
+        case adopted, unusable
+        public static var labelName: String { "result" }
+    }
+
     public enum StatusClass: String, MetricLabel {
         case success = "2xx"
         case clientError = "4xx"
@@ -35,7 +40,9 @@ public struct DeliveryInstruments: Sendable {
     let answers: Counter<StatusClass>
     let connections: Counter<ConnectionEvent>
     let credentialRenewals: Counter<NoLabel>
+    let keyChanges: Counter<KeyChange>
     let requestDuration: Histogram<NoLabel>
+    let clockAhead: Gauge<NoLabel>
     let openConnections: Gauge<NoLabel>
     let streams: Gauge<NoLabel>
 
@@ -49,10 +56,16 @@ public struct DeliveryInstruments: Sendable {
             help: "What happened to connections to the provider.")
         credentialRenewals = registry.counter(
             "waypulse_credential_renewals_total", help: "Provider tokens renewed because one was called expired.")
+        keyChanges = registry.counter(
+            "waypulse_signing_key_changes_total", by: KeyChange.self,
+            help: "Signing keys that changed on disk: taken into use, or of no use, so that the one before stays.")
         requestDuration = registry.histogram(
             "waypulse_request_duration_seconds", unit: .milliseconds,
             bounds: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 8_000],
             help: "From handing a request to a worker until its answer.")
+        clockAhead = registry.gauge(
+            "waypulse_provider_clock_ahead_seconds", unit: .seconds,
+            help: "By how much this machine's clock is ahead of the provider's, where an answer told its date.")
         openConnections = registry.gauge(
             "waypulse_provider_connections", help: "Connections to the provider that take requests.")
         streams = registry.gauge(

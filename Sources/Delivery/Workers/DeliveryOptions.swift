@@ -30,8 +30,14 @@ public struct PoolSettings: Sendable {
     public let topic: String
     public let tls: TLSContext
     public let providerToken: ProviderToken
+    /// Where its key comes from, to be read again; nil where it never changes.
+    public let keyFile: KeyFile?
 
-    public init(app: String, host: String, port: UInt16, topic: String, tls: TLSContext, providerToken: ProviderToken) {
+    public init(
+        app: String, host: String, port: UInt16, topic: String, tls: TLSContext, providerToken: ProviderToken,
+        keyFile: KeyFile? = nil
+    ) {
+        self.keyFile = keyFile
         self.app = app
         self.host = host
         self.port = port

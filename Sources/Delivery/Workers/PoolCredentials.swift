@@ -24,13 +24,26 @@ final class PoolCredentials {
         return bearer
     }
 
-    func renew() throws(CredentialFault) {
+    /// - Returns: whether another one has taken over.
+    @discardableResult
+    func renew() throws(CredentialFault) -> Bool {
         let bearer = try providerToken.bearer()
-        guard bearers.last?.generation != bearer.generation else { return }
+        guard bearers.last?.generation != bearer.generation else { return false }
         generation = bearer.generation
         bearers.append(bearer)
         if bearers.count > Self.mostKept { bearers.removeFirst() }
+        return true
     }
+
+    /// Whether a connection that has carried a token since then may carry the one in use: not where its key is another, nor sooner after the
+    /// first than APNs lets a token be changed on a connection.
+    func mayFollow(generation: UInt32, carriedSinceMilliseconds: Int64) -> Bool {
+        guard let before = bearers.last(where: { $0.generation == generation }) else { return false }
+        return before.keyIdentifier == current.keyIdentifier
+            && providerToken.steadyMilliseconds - carriedSinceMilliseconds >= ProviderToken.shortestUseMilliseconds
+    }
+
+    var steadyMilliseconds: Int64 { providerToken.steadyMilliseconds }
 
     func bearer(generation: UInt32) -> ProviderToken.Bearer {
         guard let bearer = bearers.last(where: { $0.generation == generation }) else {

@@ -15,6 +15,9 @@ final class PooledConnection {
     var readyAtMilliseconds: Int64 = 0
     /// Has carried a request that a healthy provider judged: another one in its place is worth no delay.
     var isProven = false
+    /// The provider token that it carries, 0 before its first request, and since when, on that token's clock.
+    var bearerGeneration: UInt32 = 0
+    var carriesSinceMilliseconds: Int64 = 0
     /// Set by the first GOAWAY that names a reason.
     var goAwayReason: APNsReason?
     var sawGoAway = false

@@ -89,6 +89,8 @@ struct GroupWorld: JudgedWorld {
         Simulation.plant(defect, in: &shard)
         var settings = LaneSettings(shard: shard, types: ActivityTypes())
         settings.reactions = scenario.reactions
+        // So little that it is full at once: what is remembered must not change what is done.
+        settings.explanationBytes = 4 << 10
         laneSettings = settings
         trace = Trace(keepsLines: keepsTrace)
         log = SharedLog(partitions: group.partitions, sources: group.sources)

@@ -1,5 +1,6 @@
 import Flow
 import Instruments
+import LiveActivities
 
 /// Tells registry, log and dead letters what became of pushes.
 struct CompletionNotes {
@@ -7,13 +8,23 @@ struct CompletionNotes {
     private let log: Log
     private let deadLetters: DeadLetterDesk
     private let marks: DeadLetterMarks
+    /// By pool.
+    private let apps: [String]
+    /// Nil where nothing is to be told.
+    private let feedback: FeedbackDesk?
     // What is noted for each push is written to cells of this thread's own.
     private let updates: CounterWriter<LaneInstruments.FateLabel>
     private let pushes: CounterWriter<LaneInstruments.ClassLabel>
     private let freshness: HistogramWriter<LaneInstruments.ClassLabel>
 
-    init(instruments: LaneInstruments, log: Log, deadLetters: DeadLetterDesk, marks: DeadLetterMarks) {
+    /// - Parameter apps: those that the pools push to, in their order.
+    init(
+        instruments: LaneInstruments, log: Log, deadLetters: DeadLetterDesk, marks: DeadLetterMarks, apps: [String],
+        feedback: FeedbackDesk?
+    ) {
         self.marks = marks
+        self.apps = apps
+        self.feedback = feedback
         self.instruments = instruments
         self.log = log
         self.deadLetters = deadLetters
@@ -24,6 +35,7 @@ struct CompletionNotes {
 
     func note(_ completion: Completion, at moment: Moment) {
         updates.add(1, LaneInstruments.FateLabel(completion.fate))
+        feedback?.note(completion, at: moment)
         switch completion.fate {
         case .accepted:
             let label: LaneInstruments.ClassLabel = completion.dispatch.update.isUrgent ? .urgent : .routine
@@ -60,35 +72,54 @@ struct CompletionNotes {
         case .clock:
             instruments.alarms.add(1, .clock)
             log.error(
-                "the provider called a young provider token expired",
+                "the provider called a young provider token expired", app(of: completion),
                 .hint("compare this machine's clock with a time server"))
         case .credential:
             instruments.alarms.add(1, .credential)
             log.error(
-                "the provider refuses the credential", .field("reason", completion.reason?.name ?? "none"),
-                .hint("check teamId, keyId, keyFile and environment of the app"))
+                "the provider refuses the credential", app(of: completion), reason(of: completion),
+                remedy(for: completion))
         case .configuration:
             instruments.alarms.add(1, .configuration)
             log.error(
-                "the provider refuses the topic or a header", .field("reason", completion.reason?.name ?? "none"),
-                .hint("check bundleId of the app"))
+                "the provider refuses the topic or a header", app(of: completion), reason(of: completion),
+                remedy(for: completion))
         case nil: break
         }
         if completion.isSuspicionAlarming {
             instruments.alarms.add(1, .suspectTokens)
             log.error(
-                "the provider refuses many tokens; none is forgotten",
-                .hint("check environment and bundleId of the app"))
+                "the provider refuses many tokens; none is forgotten", app(of: completion), reason(of: completion),
+                remedy(for: completion))
         }
     }
 
     private func noteBreaker(_ completion: Completion) {
         switch completion.breaker {
-        case .opened:
-            log.warning(
-                "pushing pauses: the provider or the credential is sick", .field("pool", completion.dispatch.pool))
-        case .closed: log.info("pushing resumes", .field("pool", completion.dispatch.pool))
+        case .opened(.server):
+            log.warning("pushing pauses: the provider is sick", app(of: completion), reason(of: completion))
+        case .opened(.credential):
+            log.error(
+                "pushing pauses: the provider takes nothing of this credential", app(of: completion),
+                reason(of: completion), remedy(for: completion))
+        case .opened(.tokens):
+            log.error(
+                "pushing pauses: the provider refuses token after token; none is forgotten, and what was to be told waits",
+                app(of: completion), reason(of: completion), remedy(for: completion))
+        case .closed: log.info("pushing resumes", app(of: completion))
         case nil: break
         }
+    }
+
+    private func app(of completion: Completion) -> LogField {
+        .field("app", apps.indices.contains(completion.dispatch.pool) ? apps[completion.dispatch.pool] : "")
+    }
+
+    private func reason(of completion: Completion) -> LogField {
+        .field("reason", completion.reason?.name ?? "none")
+    }
+
+    private func remedy(for completion: Completion) -> LogField {
+        .hint(completion.reason?.remedy ?? "check teamId, keyId, keyFile, environment and bundleId of the app")
     }
 }

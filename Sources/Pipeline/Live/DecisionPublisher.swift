@@ -7,6 +7,7 @@ struct DecisionPublisher {
     private let instruments: LaneInstruments
     private var published = DecisionTotals()
     private var handedOver: UInt64 = 0
+    private var forgotten: UInt64 = 0
 
     init(_ instruments: LaneInstruments) {
         self.instruments = instruments
@@ -37,5 +38,10 @@ struct DecisionPublisher {
         instruments.waitingRetries.set(Int64(lane.retryCount))
         instruments.breakerOpen.set(Int64(lane.openBreakers))
         instruments.clockSteps.set(Int64(clockSteps))
+        guard let journal = lane.journal else { return }
+        instruments.explainBytes.set(Int64(journal.byteCount))
+        instruments.explainEntries.set(Int64(journal.entryCount))
+        instruments.explainForgotten.add(Int64(journal.forgottenEntries - forgotten))
+        forgotten = journal.forgottenEntries
     }
 }

@@ -2,6 +2,7 @@ import CLinux
 import Delivery
 import Flow
 import Instruments
+import LiveActivities
 import Pacing
 import Streams
 import Telemetry
@@ -22,8 +23,18 @@ final class LaneEngine {
     let reports: ReportBox
     let seats: WorkerSeats
     let deadLetters: DeadLetterDesk
+    /// Nil where nothing is to be told.
+    let feedback: FeedbackDesk?
     private let marks: DeadLetterMarks
     private let notes: CompletionNotes
+    private let appGauges: AppGauges
+    /// Nil where no key comes from a file.
+    private let keyWatch: KeyWatch?
+    /// By pool: how many signing keys its provider token has adopted.
+    private var keyAdoptions: [UInt32]
+    /// By pool: what the provider answered when it last began to pause.
+    private var pauseReasons: [APNsReason?]
+    private var hasPushed = false
     @exclusivity(unchecked) private var publisher: DecisionPublisher
     @exclusivity(unchecked) private var body = ByteBuffer(capacity: 8_192)
     private let recordsRead: CounterWriter<NoLabel>
@@ -37,15 +48,19 @@ final class LaneEngine {
     static let tickMilliseconds: Int64 = 250
     /// An urgent record that is due is not to wait for the kernel's 50 microseconds.
     static let timerSlackNanoseconds: UInt = 1_000
+    /// At the end, feedback of which nothing is written for so long is given up.
+    private static let feedbackPatienceMilliseconds: Int64 = 2_000
 
     /// - Parameters:
     ///   - time: is kept in step with the recording's clock.
     ///   - permits: nil where nobody else can own a partition.
     ///   - sink: where dead letters go; nil for nowhere.
+    ///   - feedback: makes what feedback goes to; nil for nowhere.
     /// - Throws: a setting that is wrong, or a system call that failed.
     init(
         settings: RunSettings, registry: Registry, log: Log, stop: StopRequest, time: RecordingTime,
-        permits: SendPermits? = nil, sink: (any DeadLetterSink)?, marks: DeadLetterMarks
+        permits: SendPermits? = nil, sink: (any DeadLetterSink)?, marks: DeadLetterMarks,
+        feedback: FeedbackSinkMaker?
     ) throws {
         self.settings = settings
         self.log = log.component("lane")
@@ -53,6 +68,7 @@ final class LaneEngine {
         self.permits = permits
         var laneSettings = settings.lane
         laneSettings.broadcasts = false
+        laneSettings.shard.notesUntoldEnds = feedback != nil
         lane = Lane(settings: laneSettings)
         instruments = LaneInstruments(registry: registry)
         recordsRead = instruments.records.writer()
@@ -61,17 +77,37 @@ final class LaneEngine {
         deadLetters = DeadLetterDesk(
             settings: settings.deadLetters, sink: sink, registry: registry, alarms: instruments.alarms, log: self.log)
         self.marks = marks
-        notes = CompletionNotes(instruments: instruments, log: self.log, deadLetters: deadLetters, marks: marks)
+        // Its metrics are there where nothing is told as well.
+        let (alarms, feedbackInstruments) = (instruments.alarms, FeedbackInstruments(registry: registry))
+        self.feedback = try feedback.map {
+            try FeedbackDesk(
+                settings: settings.feedback, apps: settings.pools.map(\.app), instruments: feedbackInstruments,
+                alarms: alarms, log: log.component("feedback"), sink: $0)
+        }
+        notes = CompletionNotes(
+            instruments: instruments, log: self.log, deadLetters: deadLetters, marks: marks,
+            apps: settings.pools.map(\.app), feedback: self.feedback)
+        appGauges = AppGauges(registry: registry, pools: settings.pools)
+        pauseReasons = settings.pools.map { _ in nil }
         reports = ReportBox(wakeup: stop.wakeup)
+        keyAdoptions = settings.pools.map(\.providerToken.adoptions)
         seats = try WorkerSeats(
             count: settings.workers, pools: settings.pools, options: settings.delivery, registry: registry,
             log: log.component("delivery"), lane: lane, reports: reports, permits: permits)
+        let keys = WatchedKey.all(settings.pools)
+        keyWatch =
+            keys.isEmpty
+            ? nil
+            : try KeyWatch(
+                keys, everyMilliseconds: settings.keyCheckMilliseconds, instruments: seats.instruments,
+                log: log.component("delivery"))
     }
 
     /// The workers end, and what they still report is heard.
     func end() {
         flush(isIdle: true)
         seats.stop()
+        keyWatch?.stop()
         takeReports()
         deadLetters.advance(nowMilliseconds: clock.moment.realMilliseconds)
         if deadLetters.pending > 0 {
@@ -79,6 +115,8 @@ final class LaneEngine {
                 "dead letters were not written", .field("count", deadLetters.pending),
                 .hint(deadLetters.fault?.description ?? "with streams, the next owner of their partitions writes them"))
         }
+        feedback?.collect(from: lane, at: clock.moment)
+        feedback?.end(patienceMilliseconds: Self.feedbackPatienceMilliseconds)
         publish()
     }
 
@@ -129,6 +167,7 @@ final class LaneEngine {
         guard lane.hasUnpushable else { return }
         for refused in lane.takeUnpushable() {
             instruments.unpushable.add(1)
+            feedback?.note(refused, at: clock.moment)
             log.warning(
                 "an update was not sent: APNs or the phone would not take it",
                 .activity(refused.update.activityIdentifier),
@@ -160,11 +199,35 @@ final class LaneEngine {
                 case .completed(let identifier, let outcome):
                     if let completion = lane.complete(identifier, outcome, at: clock.moment) {
                         notes.note(completion, at: clock.moment)
+                        if !hasPushed, completion.fate == .accepted { hasPushed = true }
+                        if case .opened = completion.breaker {
+                            pauseReasons[completion.dispatch.pool] = completion.reason
+                        }
                     }
                 }
             }
         }
         arrivals.removeAll(keepingCapacity: true)
+        feedback?.handOver()
+    }
+
+    // MARK: Nothing can be sent
+
+    /// Why this process can push to none of its apps, and what to do; nil where it can push to one, or could once: so a rollout of a wrong
+    /// configuration stops, and members that have worked stay reachable for registrations while a key is mended.
+    var hindrance: String? {
+        guard !hasPushed, lane.isEveryPoolRefused else { return nil }
+        return settings.pools.enumerated().map { index, pool in
+            let reason = pauseReasons[index]
+            let what = lane.pauseCause(pool: index) == .tokens ? "every token" : "the credential"
+            return "app \(pool.app): the provider refuses \(what)"
+                + (reason.map { " (\($0.name)); \($0.remedy)" } ?? "")
+        }.joined(separator: "; ")
+    }
+
+    /// How a run ends that has nothing left to wait for while no app can be pushed to.
+    var refusedEnding: RunEnding {
+        settings.pools.indices.contains { lane.pauseCause(pool: $0) == .tokens } ? .refusedTokens : .refusedCredentials
     }
 
     // MARK: From time to time
@@ -172,13 +235,28 @@ final class LaneEngine {
     func tick() {
         guard clock.moment.realMilliseconds >= nextTickMilliseconds else { return }
         nextTickMilliseconds = clock.moment.realMilliseconds + LaneEngine.tickMilliseconds
+        noteKeys()
+        feedback?.collect(from: lane, at: clock.moment)
+        feedback?.handOver()
         publish()
         onTick?(lane, clock.moment)
     }
 
+    /// With another signing key a pool that pauses for its credential need not wait for its next probe.
+    private func noteKeys() {
+        for (index, pool) in settings.pools.enumerated() {
+            let adoptions = pool.providerToken.adoptions
+            guard adoptions != keyAdoptions[index] else { continue }
+            keyAdoptions[index] = adoptions
+            lane.hasten(pool: index, at: clock.moment)
+        }
+    }
+
     private func publish() {
         publisher.publish(lane, clockSteps: clock.steps)
+        appGauges.publish(lane, unixSeconds: clock.moment.pacing.wallMilliseconds / 1_000)
         deadLetters.publish()
+        feedback?.publish(at: clock.moment)
     }
 
     /// At most `nanoseconds`, until a timer or a retry is due.

@@ -58,6 +58,7 @@ public struct LaneInstruments: Sendable {
         case clock, credential, configuration
         case suspectTokens = "suspect_tokens"
         case deadLetters = "dead_letters"
+        case feedback
         public static var labelName: String { "alarm" }
     }
 
@@ -76,6 +77,9 @@ public struct LaneInstruments: Sendable {
     let freshness: Histogram<ClassLabel>
     let alarms: Counter<AlarmLabel>
     let breakerOpen: Gauge<NoLabel>
+    let explainBytes: Gauge<NoLabel>
+    let explainEntries: Gauge<NoLabel>
+    let explainForgotten: Counter<NoLabel>
     let clockSteps: Gauge<NoLabel>
 
     public init(registry: Registry) {
@@ -110,6 +114,12 @@ public struct LaneInstruments: Sendable {
         alarms = registry.counter(
             "waypulse_alarms_total", by: AlarmLabel.self, help: "Findings that a person has to look at.")
         breakerOpen = registry.gauge("waypulse_open_breakers", help: "Pools that may send no more than single probes.")
+        explainBytes = registry.gauge(
+            "waypulse_explain_bytes", help: "Memory used for decisions that explain tells, of explain.memoryMiB.")
+        explainEntries = registry.gauge(
+            "waypulse_explain_entries", help: "Decisions that explain can tell, those alike in a row counted once.")
+        explainForgotten = registry.counter(
+            "waypulse_explain_forgotten_total", help: "Decisions that gave way to newer ones: explain.memoryMiB.")
         clockSteps = registry.gauge(
             "waypulse_clock_steps", help: "Steps of the wall clock that pacing's clock followed.")
     }

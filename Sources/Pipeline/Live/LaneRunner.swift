@@ -5,6 +5,7 @@ import Glibc
 import Instruments
 import LiveActivities
 import Pacing
+import Storage
 import Streams
 import Telemetry
 
@@ -16,6 +17,10 @@ public final class LaneRunner {
     private let lane: Lane
     private let recordings: MergedRecordings
     private let marks: DeadLetterMarks
+    private let tokens: MemoryTokenRegistry
+    /// Questions about what the lane knows, and registrations, from any thread.
+    public let questions: LaneMailbox
+    private var decoder: EventDecoder
     private var recordClock = RecordClock()
     /// The next record to be applied: the recordings' current one.
     @exclusivity(unchecked) private var head: UnsafePointer<RecordingRecord>?
@@ -41,8 +46,11 @@ public final class LaneRunner {
         marks = DeadLetterMarks(version: settings.deadLetters.version)
         engine = try LaneEngine(
             settings: settings, registry: registry, log: log, stop: stop, time: time,
-            sink: settings.deadLetters.sink(), marks: marks)
+            sink: settings.deadLetters.sink(), marks: marks, feedback: settings.feedback.sink())
         lane = engine.lane
+        tokens = MemoryTokenRegistry { [unowned engine] in engine.clock.moment.pacing.wallMilliseconds }
+        questions = LaneMailbox(wakeup: stop.wakeup)
+        decoder = EventDecoder(apps: settings.lane.shard.apps)
     }
 
     /// Called about four times a second, on the runner's thread.
@@ -51,18 +59,25 @@ public final class LaneRunner {
         set { engine.onTick = newValue }
     }
 
+    /// Why no app can be pushed to, and what to do; nil where one can be.
+    public var hindrance: String? { engine.hindrance }
+
     /// The accounting so far.
     public var decisions: DecisionTotals { engine.decisions }
 
     /// Returns when the recording has been told to its end, or after `stop` and its drain.
     public func run() throws(SourceFault) -> RunEnding {
         clinux_set_timer_slack(LaneEngine.timerSlackNanoseconds)
-        defer { engine.end() }
+        defer {
+            questions.close()
+            engine.end()
+        }
         while true {
             engine.clock.read()
             engine.takeReports()
             if engine.stop.isStopped && phase != .draining { beginDraining() }
             engine.fireDueTimers()
+            questions.answer { window }
             if phase == .reading, engine.deadLetters.takesMore { try readRecords() }
             if phase == .finishing { stepTimers(before: .max) }
             engine.fireDueTimers()
@@ -167,6 +182,25 @@ public final class LaneRunner {
                 atMilliseconds: engine.clock.moment.pacing.wallMilliseconds))
     }
 
+    // MARK: Questions and registrations
+
+    private var window: LaneWindow {
+        LaneWindow(lane: lane, moment: engine.clock.moment, isLive: engine.clock.isLive, registry: tokens) {
+            [unowned self] in insert($0)
+        }
+    }
+
+    /// Applies an event that is in no recording.
+    private func insert(_ bytes: UnsafeRawBufferPointer) -> EventFault? {
+        do throws(EventFault) {
+            let event = try decoder.decode(bytes)
+            let faults = lane.apply(event, partition: 0, offset: -1, at: engine.clock.moment)
+            return faults.isEmpty ? nil : faults.faults[0]
+        } catch {
+            return error
+        }
+    }
+
     // MARK: The end
 
     private func beginDraining() {
@@ -181,11 +215,11 @@ public final class LaneRunner {
         switch phase {
         case .reading:
             // A clock that stands waits for answers before it reads on, and with every credential refused none will come.
-            return engine.clock.stands && lane.inFlightCount == 0 && lane.isEveryCredentialRefused
-                ? .refusedCredentials : nil
+            return engine.clock.stands && lane.inFlightCount == 0 && lane.isEveryPoolRefused
+                ? engine.refusedEnding : nil
         case .finishing:
             if lane.isIdle { return engine.deadLetters.pending == 0 ? .finished : nil }
-            return lane.inFlightCount == 0 && lane.isEveryCredentialRefused ? .refusedCredentials : nil
+            return lane.waitsForRefusedPoolsAlone ? engine.refusedEnding : nil
         case .draining:
             if lane.inFlightCount == 0 && !lane.hasReady(onlyUrgent: true) && engine.deadLetters.pending == 0 {
                 return engine.deadLetters.isFlooded ? .tooManyDeadLetters : .drained

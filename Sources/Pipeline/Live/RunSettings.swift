@@ -10,6 +10,9 @@ public struct RunSettings: Sendable {
     public var delivery: DeliveryOptions
     public var drainTimeoutMilliseconds: Int64 = 10_000
     public var deadLetters = DeadLetterSettings()
+    /// How often signing keys are read again.
+    public var keyCheckMilliseconds = KeyWatch.standardIntervalMilliseconds
+    public var feedback = FeedbackSettings()
 
     public init(lane: LaneSettings, pace: Pace, pools: [PoolSettings], delivery: DeliveryOptions) {
         self.lane = lane
@@ -34,6 +37,8 @@ public enum RunEnding: Equatable, Sendable {
     case expelled(reason: String)
     /// The provider refuses the credentials of every app, and nothing is left to wait for.
     case refusedCredentials
+    /// The provider refuses token after token: environment or bundle id of an app is wrong. None was forgotten.
+    case refusedTokens
     /// Too many of the recording's records could not be used; the rest was not read.
     case tooManyDeadLetters
 }

@@ -9,6 +9,7 @@ import Telemetry
 /// The workers that a lane feeds: which link leads to which worker's pool, and the jobs on their way. Used by the lane's thread alone, and not
 /// checked for overlapping access.
 final class WorkerSeats {
+    let instruments: DeliveryInstruments
     private let workers: [Worker]
     private let poolCount: Int
     @exclusivity(unchecked) private var outgoing: [JobBatch]
@@ -32,6 +33,7 @@ final class WorkerSeats {
         reports: ReportBox, permits: SendPermits? = nil
     ) throws(SystemFault) {
         let instruments = DeliveryInstruments(registry: registry)
+        self.instruments = instruments
         var workers: [Worker] = []
         for index in 0..<count {
             for pool in pools.indices { _ = lane.addLink(pool: pool) }

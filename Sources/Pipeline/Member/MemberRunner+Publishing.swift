@@ -45,6 +45,6 @@ extension MemberRunner {
         if let hindrance = source.hindrance { return hindrance }
         let faults = feeds.compactMap { $0?.fault }
         for fault in faults { notes.hindered(fault) }
-        return faults.first?.description ?? engine.deadLetters.hindrance
+        return faults.first?.description ?? engine.deadLetters.hindrance ?? engine.hindrance
     }
 }

@@ -22,7 +22,14 @@ public final class MemberRunner {
     let instruments: MemberInstruments
     let notes: MemberNotes
     let reports: PartitionReports
+    private let board: StatusBoard
     let permits: SendPermits
+    /// Where tokens are registered.
+    let tokens: RedisTokenRegistry
+    /// Questions about what this member owns, from any thread.
+    public let questions: LaneMailbox
+    /// What all connections of this process to Redis and Kafka count.
+    public let connectionInstruments: ConnectionInstruments
     private let marks: DeadLetterMarks
     let crashes: CrashWatch?
     /// By partition: what has to be known of crashes before it is read.
@@ -38,6 +45,7 @@ public final class MemberRunner {
     private var permitChanges = -1
     private var hasStirred = false
     private var hasAsked = false
+    private var deferred: DeferredSaves
     /// What was read when nothing was in the way last, and when that was; nil where nothing was.
     var knownLag: (records: Int64, milliseconds: Int64, atMilliseconds: Int64)?
     /// Called with why the process should be given no work, nil where it should.
@@ -57,21 +65,26 @@ public final class MemberRunner {
         settings: RunSettings, group: GroupRunSettings, registry: Registry, log: Log, stop: StopRequest
     ) throws {
         self.settings = group
+        deferred = DeferredSaves(patienceMilliseconds: settings.feedback.saveWaitMilliseconds)
         var settings = settings
         settings.lane.shard.keepsCheckpoints = true
         permits = SendPermits(partitions: group.member.partitions)
         feeds = Array(repeating: nil, count: group.member.partitions)
         crashesAsked = Array(repeating: 0, count: group.member.partitions)
         loop = try EventLoop()
+        let redisInstruments = RedisInstruments(registry: registry)
         client = RedisClient(
-            settings: group.redis, loop: loop, instruments: RedisInstruments(registry: registry),
-            log: log.component("redis"))
+            settings: group.redis, loop: loop, instruments: redisInstruments, log: log.component("redis"))
         switch group.source {
-        case .streams(let streams): source = StreamSource(client: client, settings: streams)
+        case .streams(let streams):
+            source = StreamSource(client: client, settings: streams)
+            connectionInstruments = ConnectionInstruments(redis: redisInstruments, kafka: nil)
         case .kafka(let kafka):
-            source = try KafkaSource(
+            let read = try KafkaSource(
                 settings: kafka, partitions: group.member.partitions, loop: loop, registry: registry,
                 log: log.component("kafka"))
+            source = read
+            connectionInstruments = ConnectionInstruments(redis: redisInstruments, kafka: read.instruments)
         }
         let (client, letters, names) = (client, settings.deadLetters, source.names)
         crashes = try letters.stateDirectory.map { directory throws(SettingFault) in
@@ -83,14 +96,19 @@ public final class MemberRunner {
             group: group.group.name, instance: group.member.name, version: settings.deadLetters.version)
         engine = try LaneEngine(
             settings: settings, registry: registry, log: log, stop: stop, time: RecordingTime(), permits: permits,
-            sink: settings.deadLetters.sink(client: client, group: group, source: source), marks: marks)
+            sink: settings.deadLetters.sink(client: client, group: group, source: source), marks: marks,
+            feedback: settings.feedback.sink(
+                group: group, redis: redisInstruments, kafka: (source as? KafkaSource)?.instruments,
+                log: log.component("feedback")))
         member = Member(settings: group.member, lane: engine.lane)
         store = RedisStore(client: client, place: group.place, group: group.group)
         instruments = MemberInstruments(registry: registry)
         notes = MemberNotes(
             instruments: instruments, log: log.component("member"), group: group.group.name, names: names)
-        reports = PartitionReports(
-            registry: registry, board: StatusBoard(client: client, group: group.group), source: source)
+        board = StatusBoard(client: client, group: group.group)
+        reports = PartitionReports(registry: registry, board: board, source: source)
+        tokens = RedisTokenRegistry(client: client, place: group.place, group: group.group.name)
+        questions = LaneMailbox(wakeup: stop.wakeup)
         self.group = GroupCheck(store: store, notes: notes)
         engine.onTick = { [weak self] _, _ in self?.publish() }
         engine.deadLetters.onWritten = { [weak self] hold in
@@ -99,6 +117,9 @@ public final class MemberRunner {
         }
     }
 
+    /// Says to all of the group where this member's API answers. Before it runs.
+    public func announce(api address: String) { board.address = address }
+
     /// The accounting so far.
     public var decisions: DecisionTotals { engine.decisions }
 
@@ -106,6 +127,7 @@ public final class MemberRunner {
     public func run() -> RunEnding {
         clinux_set_timer_slack(LaneEngine.timerSlackNanoseconds)
         defer {
+            questions.close()
             engine.end()
             for case let feed? in feeds { _ = feed.close() }
             source.close()
@@ -125,12 +147,17 @@ public final class MemberRunner {
             engine.dispatch()
             engine.deadLetters.advance(nowMilliseconds: engine.clock.moment.realMilliseconds)
             step()
+            questions.answer { window }
             engine.tick()
             if let ending { return ending }
             let nanoseconds = hasApplied || hasWork ? nil : idleNanoseconds
             engine.flush(isIdle: nanoseconds != nil)
             if let nanoseconds { wait(nanoseconds) }
         }
+    }
+
+    private var window: LaneWindow {
+        LaneWindow(lane: engine.lane, moment: engine.clock.moment, isLive: true, registry: tokens, insert: nil)
     }
 
     // MARK: The group
@@ -148,14 +175,27 @@ public final class MemberRunner {
         renewPermits()
         while let (identifier, request) = member.nextRequest() {
             hasAsked = true
-            store.perform(settings.isVolatile ? request.withoutCheckpoints : request) { [weak self] answer in
-                guard let self else { return }
-                member.answer(identifier, answer, at: engine.clock.moment)
-                hasStirred = true
+            if let feedback = engine.feedback,
+                deferred.hold(identifier, request, for: feedback, engine.lane, at: moment)
+            {
+                continue
             }
+            perform(request, identifier)
+        }
+        while let feedback = engine.feedback, let (identifier, request) = deferred.next(feedback, at: moment) {
+            hasAsked = true
+            perform(request, identifier)
         }
         tellNotices()
         readOn(moment)
+    }
+
+    private func perform(_ request: StoreRequest, _ identifier: UInt64) {
+        store.perform(settings.isVolatile ? request.withoutCheckpoints : request) { [weak self] answer in
+            guard let self else { return }
+            member.answer(identifier, answer, at: engine.clock.moment)
+            hasStirred = true
+        }
     }
 
     private func tellNotices() {
@@ -360,6 +400,7 @@ public final class MemberRunner {
         if let deadline = drainDeadlineMilliseconds {
             nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: deadline))
         }
+        if !deferred.isEmpty { nanoseconds = min(nanoseconds, DeferredSaves.lookNanoseconds) }
         return nanoseconds > 0 ? nanoseconds : nil
     }
 

@@ -43,6 +43,33 @@ public final class Planner {
         finishReport()
     }
 
+    /// Plays up to a time, what happens then included, and stands still there.
+    ///
+    /// - Parameter end: asked with the time of the first record that has one; nil for the last record's time.
+    public func play(until end: (_ firstMilliseconds: Int64) -> Int64?) throws(SourceFault) {
+        var last: Int64?
+        while case .record(let record, _) = try recordings.next() {
+            report.records += 1
+            let isFirst = clock.nowMilliseconds == nil
+            try clock.advance(to: record.time) { () throws(SourceFault) in try recordings.followingTimeMilliseconds() }
+            if isFirst, let now = clock.nowMilliseconds { last = end(now) }
+            if let now = clock.nowMilliseconds {
+                fireTimers(before: min(now, last.map { $0 + 1 } ?? .max), notBefore: lastMilliseconds)
+                if let last, now > last { break }
+            }
+            lastMilliseconds = clock.nowMilliseconds ?? lastMilliseconds
+            apply(record)
+        }
+        guard let last, lastMilliseconds > .min else { return }
+        fireTimers(before: last + 1, notBefore: lastMilliseconds)
+        lastMilliseconds = max(lastMilliseconds, last)
+    }
+
+    /// Why an activity was told what it was told, as of where the recording stands; nil where there is no such activity.
+    public func explanation(of activity: String) -> LaneExplanation? {
+        lane.explanation(of: activity, at: moment(lastMilliseconds))
+    }
+
     private func apply(_ record: RecordingRecord) {
         let now = clock.nowMilliseconds ?? 0
         switch record.event {

@@ -24,6 +24,7 @@ extension LaneSettings {
         startBudget = StartBudget(
             starts: configuration[Options.pacing.startBudget],
             windowMilliseconds: configuration[Options.pacing.startBudgetWindow])
+        explanationBytes = configuration[Options.explain.memoryMiB] << 20
         let delivery = Options.delivery
         reactions.serverErrorHoldMilliseconds = configuration[delivery.serverErrorHold]
         breaker.firstProbeMilliseconds = configuration[delivery.probeDelay]

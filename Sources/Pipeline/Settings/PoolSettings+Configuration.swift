@@ -28,8 +28,11 @@ extension PoolSettings {
             let options = Options.app
             let environment = configuration[options.environment, app: app]
             let owner = TokenOwner(
-                team: configuration[options.teamId, app: app], key: configuration[options.keyId, app: app],
-                environment: environment, file: configuration[options.keyFile, app: app])
+                team: configuration[options.teamId, app: app], environment: environment,
+                file: KeyFile(
+                    path: configuration[options.keyFile, app: app],
+                    keyIdentifier: configuration[options.keyId, app: app])
+            )
             let token = try tokens[owner] ?? providerToken(configuration, app: app, owner)
             tokens[owner] = token
             var tls = TLSContext.ClientOptions()
@@ -38,29 +41,50 @@ extension PoolSettings {
                 app: app, host: configuration[options.host, app: app] ?? appleHost(environment),
                 port: UInt16(configuration[options.port, app: app]),
                 topic: PushHeaders.topic(bundleIdentifier: configuration[options.bundleId, app: app]),
-                tls: try TLSContext.client(tls), providerToken: token)
+                tls: try TLSContext.client(tls), providerToken: token, keyFile: owner.file)
         }
     }
 
     private struct TokenOwner: Hashable {
         let team: String
-        let key: String
         let environment: String
-        let file: String
+        let file: KeyFile
     }
 
     private static func providerToken(
         _ configuration: Configuration, app: String, _ owner: TokenOwner
     ) throws -> ProviderToken {
-        let pem = try configuration.secret(Options.app.keyFile, app: app).withBytes { Array($0) }
+        let content: KeyFile.Content
+        do throws(CredentialFault) {
+            content = try owner.file.read()
+        } catch {
+            throw configuration.fault(
+                Options.app.keyFile, app: app, problem: "\(error.credential) \(error.problem)", remedy: error.remedy)
+        }
         return ProviderToken(
-            teamIdentifier: owner.team, keyIdentifier: owner.key,
-            key: try SigningKey(pem: pem, name: "apps.\(app).keyFile (\(owner.file))"),
+            teamIdentifier: owner.team, keyIdentifier: content.keyIdentifier,
+            key: try content.signingKey(name: "apps.\(app).keyFile (\(content.path))"), issueTime: .shared,
             renewAfterMilliseconds: configuration[Options.delivery.tokenRenewAfter])
     }
 
     /// Apple, "Sending notification requests to APNs".
     private static func appleHost(_ environment: String) -> String {
         environment == "sandbox" ? "api.sandbox.push.apple.com" : "api.push.apple.com"
+    }
+}
+
+extension WatchedKey {
+    /// The signing keys of all pools, each once.
+    static func all(_ pools: [PoolSettings]) -> [WatchedKey] {
+        var found: [WatchedKey] = []
+        for pool in pools {
+            guard let file = pool.keyFile else { continue }
+            if let index = found.firstIndex(where: { $0.providerToken === pool.providerToken }) {
+                found[index].apps.append(pool.app)
+            } else {
+                found.append(WatchedKey(file: file, providerToken: pool.providerToken, apps: [pool.app]))
+            }
+        }
+        return found
     }
 }

@@ -20,5 +20,6 @@ extension RunSettings {
         workers = configuration[Options.delivery.workers]
         drainTimeoutMilliseconds = configuration.drainTimeoutMilliseconds
         deadLetters = DeadLetterSettings(configuration)
+        feedback = FeedbackSettings(configuration)
     }
 }

@@ -41,11 +41,7 @@ extension RedisStore {
         case .save where reply.integer == 1:
             return .success(.saved)
         default:
-            return .failure(
-                StoreFault(
-                    .misconfigured,
-                    "Redis at \(place) gave a strange answer to \(request.text): is it a Redis of version 6.2 or newer?"
-                ))
+            return .failure(StoreFault(strangeAnswerTo: request.text, place: place))
         }
     }
 

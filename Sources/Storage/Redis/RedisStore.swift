@@ -43,27 +43,6 @@ public final class RedisStore: Store {
 
     /// The reply, where there is one.
     func reply(_ outcome: RedisOutcome, asked: @autoclosure () -> String) -> Result<RedisReply, StoreFault> {
-        switch outcome {
-        case .reply(let reply):
-            .success(reply)
-        case .refused(let refusal):
-            .failure(StoreFault(refusal: refusal.description, to: asked(), place: place))
-        case .lost:
-            .failure(
-                StoreFault(
-                    .unavailable, "Redis at \(place) did not answer \(asked()) in time, or the connection was lost."))
-        case .unsent:
-            .failure(unreachable)
-        }
-    }
-
-    private var unreachable: StoreFault {
-        guard case .failing(let fault) = client.status else {
-            return StoreFault(.unavailable, "There is no connection to Redis at \(place) yet.")
-        }
-        switch fault.kind {
-        case .credentials, .forbidden, .refused, .tls: return StoreFault(.misconfigured, fault.description)
-        default: return StoreFault(.unavailable, fault.description)
-        }
+        client.reply(outcome, place: place, asked: asked())
     }
 }

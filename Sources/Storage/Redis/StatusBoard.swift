@@ -25,6 +25,8 @@ public struct PartitionStatus: Equatable, Sendable {
 public final class StatusBoard {
     private let client: RedisClient
     private let group: GroupSettings
+    /// Where this member's API answers, host and port, for those who look for an owner; nil where it has none.
+    public var address: String?
     private var keys: [PartitionKeys?]
     private var command = RedisCommand("HSET")
 
@@ -46,6 +48,10 @@ public final class StatusBoard {
         command.append(group.member)
         command.append("@at")
         command.append(atMilliseconds)
+        if let address {
+            command.append("@api")
+            command.append(address)
+        }
         for (topic, status) in zip(group.topics, statuses) {
             command.append(topic)
             command.append(status.text)

@@ -41,7 +41,7 @@ extension DeadLetter {
 extension KafkaProducer {
     /// - Returns: false where there is no room.
     func produce(
-        to topic: String, partition: Int32, key: [UInt8]?, value: [UInt8], headers: KafkaHeaders, tag: UInt
+        to topic: String, partition: Int32?, key: [UInt8]?, value: [UInt8], headers: KafkaHeaders? = nil, tag: UInt = 0
     ) throws(KafkaFault) -> Bool {
         var outcome: Result<Bool, KafkaFault> = .success(false)
         (key ?? []).withUnsafeBytes { keyBytes in

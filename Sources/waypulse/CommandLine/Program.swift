@@ -12,9 +12,12 @@ import Streams
 enum Program {
     static var commands: [any Command.Type] {
         [
-            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, ReplayCommand.self,
-            RecordCommand.self, LagCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
-            SimulateAPNsCommand.self,
+            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, CheckPayloadCommand.self,
+            ReplayCommand.self,
+            RecordCommand.self, LagCommand.self, ExplainCommand.self, DlqListCommand.self, DlqShowCommand.self,
+            DlqRedriveCommand.self,
+            SimulateAPNsCommand.self, SimulateAPNsFaultCommand.self, SimulateAPNsPhoneCommand.self,
+            SimulateAPNsTokenCommand.self,
             SimulateFaultsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
             VersionCommand.self,

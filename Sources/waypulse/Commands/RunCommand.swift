@@ -57,6 +57,9 @@ enum RunCommand: Command {
             paths, isLive: paths == ["-"] && !arguments.has(speed), configuration, signals)
     }
 
+    /// After the run has ended, for answers to registrations that are on their way.
+    private static let lastAnswerMilliseconds: Int64 = 1_000
+
     /// Recordings, from their beginning to their end.
     private static func run(
         _ paths: [String], isLive: Bool, _ configuration: Configuration, _ signals: StopSignals
@@ -65,12 +68,20 @@ enum RunCommand: Command {
         defer { surroundings.end() }
         var settings = try RunSettings(configuration, pace: isLive ? .live : Pace(configuration))
         settings.deadLetters.version = VersionCommand.version
+        let api = try RunApi(configuration, surroundings.log)
         let recordings = try paths.map { try Recording(path: $0, apps: configuration.apps) }
         let runner = try LaneRunner(
             settings: settings, recordings: MergedRecordings(recordings), registry: surroundings.registry,
             log: surroundings.log, stop: surroundings.stop)
         surroundings.begin(signals, source: paths.joined(separator: " "), settings)
+        try api?.begin(
+            RecordingDesk(
+                settings: DeskSettings(apps: configuration.apps, shard: settings.lane.shard), mailbox: runner.questions,
+                registry: surroundings.registry),
+            surroundings)
+        defer { api?.end(withinMilliseconds: lastAnswerMilliseconds) }
         surroundings.becomeReady()
+        runner.onTick = { [unowned runner] _, _ in surroundings.tell(hindrance: runner.hindrance) }
         let ending = try runner.run()
         tell(surroundings.registry.snapshot(), surroundings.log)
         return exitCode(ending, surroundings.log)
@@ -82,6 +93,7 @@ enum RunCommand: Command {
         defer { surroundings.end() }
         var settings = try RunSettings(configuration, pace: .live)
         settings.deadLetters.version = VersionCommand.version
+        let api = try RunApi(configuration, surroundings.log)
         guard let group = try group(configuration, surroundings, signals, settings) else { return .success }
         OpenFiles.provide(
             partitions: group.member.partitions,
@@ -95,6 +107,15 @@ enum RunCommand: Command {
             surroundings.begin(
                 signals, source: group.source.topics.joined(separator: " ") + " at " + group.place, settings)
         }
+        if let api {
+            let desk = try MemberDesk(
+                settings: DeskSettings(apps: configuration.apps, shard: settings.lane.shard), group: group,
+                mailbox: runner.questions, connections: runner.connectionInstruments, registry: surroundings.registry,
+                log: surroundings.log)
+            try api.begin(desk, surroundings)
+            if let address = api.address { runner.announce(api: address) }
+        }
+        defer { api?.end(withinMilliseconds: lastAnswerMilliseconds) }
         let ending = runner.run()
         tell(surroundings.registry.snapshot(), surroundings.log)
         return exitCode(ending, surroundings.log)
@@ -160,6 +181,11 @@ enum RunCommand: Command {
         case .expelled(let reason):
             log.error("stopped: this process can be no member of its group", .hint(reason))
             return .expelled
+        case .refusedTokens:
+            log.error(
+                "the provider refuses token after token; none was forgotten",
+                .hint("compare environment and bundleId of the app with the builds that register tokens"))
+            return .refusedCredentials
         case .refusedCredentials:
             log.error("the provider refuses the credentials", .hint("check teamId, keyId, keyFile and environment"))
             return .refusedCredentials

@@ -2,6 +2,7 @@ import Configuration
 import Instruments
 import Operations
 import Pipeline
+import Synchronization
 
 /// What surrounds every run: its log, its metrics, its readiness, and how it is asked to stop.
 final class RunSurroundings: Sendable {
@@ -12,6 +13,7 @@ final class RunSurroundings: Sendable {
     private let readiness = Readiness()
     private let notifier = ServiceNotifier()
     private let listener: OperationsListener?
+    private let stopHandlers = Mutex<[@Sendable () -> Void]>([])
 
     /// - Throws: where metrics cannot be listened for.
     init(_ configuration: Configuration) throws {
@@ -19,6 +21,9 @@ final class RunSurroundings: Sendable {
         self.registry = registry
         sink = LogSink(configuration, registry: registry)
         log = Log(component: "waypulse", to: sink)
+        for warning in configuration.secretFileWarnings {
+            log.warning("a secret lies open", .hint(warning))
+        }
         let readiness = readiness
         listener = try configuration[Options.process.metricsListen].map { address in
             do {
@@ -35,11 +40,15 @@ final class RunSurroundings: Sendable {
         signals.onFirst { [self] in
             readiness.become(.stopping)
             notifier.stopping(drainMilliseconds: settings.drainTimeoutMilliseconds)
+            for handler in stopHandlers.withLock({ $0 }) { handler() }
             stop.stop()
         }
         log.info(
             "running", .field("source", source), .field("metricsPort", listener.map { Int($0.port) } ?? 0))
     }
+
+    /// Called when the run is asked to stop, before it does.
+    func onStop(_ handler: @escaping @Sendable () -> Void) { stopHandlers.withLock { $0.append(handler) } }
 
     func becomeReady() {
         guard readiness.current != .stopping else { return }

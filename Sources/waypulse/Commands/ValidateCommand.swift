@@ -27,6 +27,7 @@ enum ValidateCommand: Command {
         _ = try GroupRunSettings.streams(configuration)
         _ = try KafkaSourceSettings(configuration)
         _ = try RedisSettings(configuration, clientName: "waypulse")
+        for warning in configuration.secretFileWarnings { Console.say("warning: \(warning)") }
         guard !arguments.operands.isEmpty else {
             Console.say(
                 arguments.has(.config)

@@ -66,6 +66,24 @@ struct CredentialTests {
         #expect(bench.count(.retired) == 1)
     }
 
+    @Test("A connection that has seen the token before for minutes only is replaced before it sees the next one")
+    func youngConnection() throws {
+        let provider = try SimulatedProvider()
+        let bench = provider.bench
+        bench.waitForStreams(1)
+        _ = try bench.providerToken.bearer()
+        bench.time.pass(milliseconds: 45 * Self.minute)
+        #expect(bench.ending(1) == ["200"])
+        bench.time.pass(milliseconds: 5 * Self.minute)
+        bench.waitForStreams(1_000)
+        // What comes with the change finds no connection, and comes back unsent.
+        #expect(bench.ending(2) == ["unsent"])
+        bench.reports.wait { _ in bench.count(.opened) == 2 }
+        bench.accept(3)
+        #expect(bench.count(.retired) == 1 && bench.count(.refused) == 0)
+        #expect(provider.entries(1).first?.connection != provider.entries(3).first?.connection)
+    }
+
     @Test("Q11: refused on every connection, nothing is minted")
     func tooManyUpdatesEverywhere() throws {
         let provider = try SimulatedProvider { $0.face.tokenUpdateScope = .simulator }

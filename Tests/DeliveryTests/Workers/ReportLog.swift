@@ -40,6 +40,13 @@ final class ReportLog: @unchecked Sendable {
         }
     }
 
+    /// Waits for a report beyond so many, and no longer than a few milliseconds: for what may happen without one.
+    func waitBriefly(beyond count: Int) {
+        condition.lock()
+        defer { condition.unlock() }
+        if contents.reports.count <= count { _ = condition.wait(until: Date(timeIntervalSinceNow: 0.005)) }
+    }
+
     /// Waits until it holds. The half minute is no expectation, only the end of a test that hangs.
     @discardableResult
     func wait(_ test: (Contents) -> Bool, sourceLocation: SourceLocation = #_sourceLocation) -> Contents {

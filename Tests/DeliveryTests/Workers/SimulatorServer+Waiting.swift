@@ -8,6 +8,8 @@ extension SimulatorServer {
     var openConnections: Int { shared.connectionCount.load(ordering: .relaxed) }
     var hasObeyed: Bool { shared.hasObeyed }
 
+    func register(_ key: ProviderKey) { withCore { $0.face.register(key) } }
+
     /// The update token of an activity that has begun.
     func register(token: String) {
         register([

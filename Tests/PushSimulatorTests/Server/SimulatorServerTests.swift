@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2
 import Synchronization
 import Telemetry
@@ -121,6 +122,19 @@ struct SimulatorServerTests {
         busy.drive { second.isClosed }
         #expect(!second.isReady)
         #expect(!first.isClosed)
+    }
+
+    @Test("A connection that never says anything is closed, and those that did are not")
+    func silent() throws {
+        let bench = try SimulatorBench { $0.handshakeMilliseconds = 100 }
+        let client = try bench.acceptedClient()
+        let port = try #require(bench.simulator.port)
+        let socket = try Http.connect(port: port)
+        defer { close(socket) }
+        // The end of the stream, or its reset: in either case nothing more comes.
+        #expect(TestFiles.readAll(socket).isEmpty)
+        client.send(1)
+        bench.drive { client.endings[1] == .answered(200, "") }
     }
 
     @Test("What it writes leads a client to it: authority, key and journal")

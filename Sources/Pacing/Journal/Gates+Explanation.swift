@@ -1,0 +1,28 @@
+/// The gates that are shut, each with the time that opens it.
+extension Gates {
+    func shut(isUrgent: Bool) -> [ExplainedGate] {
+        var gates: [ExplainedGate] = []
+        func note(_ kind: ExplainedGate.Kind, opensAt milliseconds: Int64? = nil) {
+            if let milliseconds, milliseconds <= moment.nowMilliseconds { return }
+            gates.append(ExplainedGate(kind: kind, opensAtMilliseconds: milliseconds == .max ? nil : milliseconds))
+        }
+        switch record.flight?.phase {
+        case .inFlight: note(.inFlight)
+        case .waiting(holdsNewer: true): note(.retry)
+        case .waiting, .lapsed, nil: break
+        }
+        let turn = turn(isUrgent: isUrgent)
+        note(.turn, opensAt: turn == .min ? moment.nowMilliseconds : turn)
+        if awaitsStore, turn <= moment.nowMilliseconds { note(record.startNote == .wanted ? .startNote : .numbers) }
+        if record.target == nil, record.flight?.update.kind != .start { note(.target) }
+        note(.timestamp, opensAt: timestampOpens)
+        if record.isEnding { return gates }
+        if isUrgent {
+            note(.urgentMinInterval, opensAt: urgentOpens)
+        } else {
+            note(.minInterval, opensAt: intervalOpens)
+            note(.bucket, opensAt: bucketOpens)
+        }
+        return gates
+    }
+}
