@@ -35,11 +35,7 @@ extension Shard {
         case .activityStarted:
             return applyStart(event, origin: origin, moment)
         case .token:
-            guard case .updateToken(let token)? = event.detail?.target else {
-                keepEarly(event, token: nil, moment)
-                return nil
-            }
-            keepEarly(event, token: token, moment)
+            keepEarly(event, moment)
             return nil
         case .activityEnded:
             count(.unknownActivity)
@@ -66,6 +62,7 @@ extension Shard {
             return fault
         }
         let index = begin(event, attributesType: nil, moment)
+        askToBegin(index)
         record(index).lacksStart = true
         noteBeginning(index, .firstEvent, moment)
         record(index).lifeStartMilliseconds = moment.nowMilliseconds
@@ -77,10 +74,11 @@ extension Shard {
         return applyToKnown(index, event, origin: origin, moment)
     }
 
-    private func keepEarly(_ event: Event, token: PushToken?, _ moment: Instant) {
-        earlyTokens.keep(
-            event, token: token, frequentUpdates: event.detail?.frequentUpdates,
-            nowMilliseconds: moment.nowMilliseconds)
+    private func keepEarly(_ event: Event, _ moment: Instant) {
+        guard earlyTokens.keep(event, nowMilliseconds: moment.nowMilliseconds) else {
+            count(.outOfOrder)
+            return
+        }
         if settings.keepsCheckpoints { unsavedEarlyTokens.insert(Array(event.identifier)) }
         count(.applied)
     }
@@ -105,9 +103,12 @@ extension Shard {
     }
 
     private func applyToken(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
+        guard takeOverToken(index, event, moment) else {
+            count(.outOfOrder)
+            return nil
+        }
         remember(index, event, origin: origin)
         markUnsaved(index)
-        takeOverToken(index, event, moment)
         count(.applied)
         evaluate(index, moment)
         return nil
@@ -136,7 +137,7 @@ extension Shard {
         let isNewLife = event.kind == .activityStarted && hasNewTarget(event, record)
         // Only an end that has no target waits for a token.
         let isAwaitedToken =
-            event.kind == .token && record.isEnding && record.target == nil
+            event.kind == .token && record.isEnding && (record.target == nil || event.detail?.isRevoked == true)
         guard isNewLife || isAwaitedToken else {
             count(.afterEnd)
             noteDrop(index, .afterEnd, event, moment)
@@ -147,10 +148,13 @@ extension Shard {
             return nil
         }
         if isNewLife { return applyNewLife(index, event, origin: origin, moment) }
+        guard takeOverToken(index, event, moment) else {
+            count(.outOfOrder)
+            return nil
+        }
         remember(index, event, origin: origin)
         record.noteEnd(atMilliseconds: moment.nowMilliseconds)
         markUnsaved(index)
-        takeOverToken(index, event, moment)
         count(.applied)
         advanceGates(index, moment)
         return nil

@@ -177,7 +177,8 @@ extension Shard {
 
     private func advanceWaiting(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) {
         let state = state(index)
-        let opening = gates(index, moment).opening(isUrgent: record.waitingIsUrgent)
+        var opening = gates(index, moment).opening(isUrgent: record.waitingIsUrgent)
+        if record.isStarting, opening == .open { opening = startOpening(index, record, moment) }
         if opening != .open { noteWait(index, record, moment) }
         switch opening {
         case .shut:

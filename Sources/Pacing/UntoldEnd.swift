@@ -14,6 +14,8 @@ public struct UntoldEnd: Sendable {
     public let activityIdentifier: String
     public let pool: Int
     public let reason: Reason
+    /// Of the newest update that was taken; 0 where none was.
+    public let sequence: UInt64
     /// Where its updates went last; nil where nobody ever said.
     public let target: PushTarget?
     /// Unix milliseconds; of the target that it has, nil where that is gone.
@@ -31,7 +33,7 @@ extension Shard {
         untoldEnds.append(
             UntoldEnd(
                 activityIdentifier: withIdentifier(ofIndex: index) { String(decoding: $0, as: UTF8.self) },
-                pool: Int(state(index).pointee.pool), reason: reason,
+                pool: Int(state(index).pointee.pool), reason: reason, sequence: record.sequence,
                 target: record.target ?? record.goneTarget,
                 targetRegisteredAtMilliseconds: record.target == nil ? nil : record.targetRegisteredAtMilliseconds))
     }

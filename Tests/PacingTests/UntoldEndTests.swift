@@ -36,6 +36,7 @@ struct UntoldEndTests {
         let end = try #require(run.shard.takeUntoldEnds().first)
         #expect(end.reason == .noTarget)
         #expect(end.target == .updateToken(.of(1)))
+        #expect(end.sequence == 1)
     }
 
     @Test("are none where the end was told, and none where nobody asks")

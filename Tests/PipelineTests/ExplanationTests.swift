@@ -308,7 +308,6 @@ struct ExplanationTests {
             try bench.verdict
                 == "It waits to tell status: the push before it is not answered yet, and one is under way at a time.")
         #expect(try bench.situation.contains("under way: #1, attempt 1 at 12:00:20, no answer yet"))
-        #expect(try bench.story.contains { $0.hasPrefix("sent #1: ") && $0.hasSuffix(": no answer yet") })
     }
 
     @Test("of a push that APNs would not take: what is wrong, and where it lies")
@@ -319,25 +318,6 @@ struct ExplanationTests {
         try bench.apply("status", #","status":"\#(String(repeating: "x", count: 4_060))""#)
         #expect(bench.next() == nil)
         #expect(try bench.story.last?.contains("not sent, as APNs or the phone would not take it (") == true)
-    }
-
-    @Test("of a courier whose phone is silent: since when no position was taken")
-    func silence() throws {
-        let bench = Bench()
-        try bench.begin()
-        try bench.position(0)
-        bench.accept()
-        bench.pass(1_200)
-        #expect(
-            try bench.verdict
-                == "Nothing to tell: no position has been taken since that of 12:00:00, 20 min ago, and that one is inside the deadband."
-        )
-        bench.pass(6 * 3_600)
-        bench.pass(5 * 3_600)
-        #expect(try bench.verdict == "It ended at 20:00:00: nothing is told any more.")
-        bench.pass(2_400)
-        // The next day.
-        #expect(try bench.verdict == "It ended at 2026-11-30 20:00:00: nothing is told any more.")
     }
 
     @Test("says who answers, and every time twice")

@@ -30,7 +30,6 @@ final class SettableDesk: ActivityDesk {
     private let state = Mutex(State())
 
     var asked: Asked { state.withLock { $0.asked } }
-    var heldCount: Int { state.withLock { $0.held.count } }
     func change(_ change: (inout Answers) -> Void) { state.withLock { change(&$0.answers) } }
 
     func release() {

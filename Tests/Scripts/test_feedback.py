@@ -361,8 +361,7 @@ class Feedback(unittest.TestCase):
         until(lambda: len(tables.inactive()) == len(gone), PATIENCE_SECONDS, lambda: f"what is gone: {child.text()} {member.text()}")
         self.check_tables(tables, len(gone) + len(ended), set(gone), dict.fromkeys(ended, "accepted"))
         self.check_events(json.dumps(event) for (event,) in tables.all("SELECT event FROM feedback_inbox"))
-        # Nothing is left to be handed over, and the group's farewell takes seconds.
-        member.kill()
+        self.assertEqual(member.stop(), 0, member.text())
 
     def redis(self):
         import redis

@@ -94,13 +94,12 @@ class Topic:
         if self.assigned != (number, offset):
             self.consumer.assign([self.kafka.TopicPartition(self.topic, number, offset)])
         messages = []
-        while len(messages) < BATCH and (message := self.consumer.poll(WAIT_SECONDS)) is not None:
+        for message in self.consumer.consume(BATCH, WAIT_SECONDS):
             error = message.error()
-            if error and error.code() == self.kafka.KafkaError._PARTITION_EOF:
-                break
-            if error:
+            if error and error.code() != self.kafka.KafkaError._PARTITION_EOF:
                 raise SystemExit(f"error: {source}: {error}")
-            messages.append(message)
+            if not error:
+                messages.append(message)
         if messages:
             offset = messages[-1].offset() + 1
         self.assigned = (number, offset)

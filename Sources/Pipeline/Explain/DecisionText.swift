@@ -11,10 +11,6 @@ struct DecisionText {
 
     private var settings: PacingSettings { explanation.activity.situation.settings }
 
-    private func clock(_ milliseconds: Int64) -> String {
-        Words.time(milliseconds, seenFrom: explanation.activity.atMilliseconds)
-    }
-
     func text(_ decision: ExplainedDecision) -> String {
         switch decision.what {
         case .began(let beginning): began(beginning)
@@ -105,7 +101,7 @@ struct DecisionText {
 
     /// Which gate is shut, and what opens it.
     func gate(_ gate: ExplainedGate, level: Int) -> String {
-        let opens = gate.opensAtMilliseconds.map { ", open at \(clock($0))" } ?? ""
+        let opens = gate.opensAtMilliseconds.map { ", open at \(Words.time($0))" } ?? ""
         return switch gate.kind {
         case .inFlight: "the push before it is not answered yet, and one is under way at a time"
         case .retry: "the push before it is to be sent again first"
@@ -149,9 +145,7 @@ struct DecisionText {
         let identifier = APNsIdentifier(activity: explanation.activity.activityIdentifier, sequence: send.sequence)
         text += ", apns-id \(identifier)"
         if isPlayed { return text }
-        let flight = explanation.activity.situation.underWay
-        let isOpen = flight?.phase == .inFlight && flight?.sequence == send.sequence && flight?.attempt == send.attempt
-        return "\(text): \(send.answer.map(answer) ?? (isOpen ? "no answer yet" : "no answer is known"))"
+        return "\(text): \(send.answer.map(answer) ?? "no answer is known")"
     }
 
     /// What the provider said, and what followed.

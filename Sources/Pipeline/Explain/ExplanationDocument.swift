@@ -67,7 +67,7 @@ public struct ExplanationDocument {
         case .none: "Of this activity nothing is remembered: others needed the memory (explain.memoryMiB)."
         case .whole: "All that this process decided for it is remembered."
         case .since(let time):
-            "What was decided before \(ExplanationWords.time(time, seenFrom: activity.atMilliseconds)) is forgotten: an activity has 256 entries, and all share explain.memoryMiB."
+            "What was decided before \(ExplanationWords.time(time)) is forgotten: an activity has 256 entries, and all share explain.memoryMiB."
         }
     }
 

@@ -45,14 +45,12 @@ enum ExplanationWords {
         return "\(milliseconds / unit.1)\(unit.0)"
     }
 
-    /// Of the day, in UTC: `12:01:03.250`, whole seconds without their zeros; with the date where it is another than that of `now`.
-    static func time(_ milliseconds: Int64, seenFrom now: Int64) -> String {
+    /// Of the day, in UTC: `12:01:03.250`, whole seconds without their zeros.
+    static func time(_ milliseconds: Int64) -> String {
         let text = UTCTime(milliseconds).description
-        guard let middle = text.firstIndex(of: "T") else { return text }
-        let date = text[..<middle]
-        let whole = text[text.index(after: middle)...].dropLast()
-        let time = whole.hasSuffix(".000") ? whole.dropLast(4) : whole
-        return UTCTime(now).description.hasPrefix("\(date)T") ? String(time) : "\(date) \(time)"
+        guard let begin = text.firstIndex(of: "T") else { return text }
+        let day = text[text.index(after: begin)...].dropLast()
+        return day.hasSuffix(".000") ? String(day.dropLast(4)) : String(day)
     }
 
     static func list(_ parts: [String]) -> String { parts.joined(separator: ", ") }

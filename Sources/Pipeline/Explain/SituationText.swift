@@ -16,18 +16,15 @@ struct SituationText {
 
     private var situation: ActivitySituation { explanation.activity.situation }
 
-    private var now: Int64 { explanation.activity.atMilliseconds }
-    private func clock(_ milliseconds: Int64) -> String { Words.time(milliseconds, seenFrom: now) }
-
     var lines: [String] {
-        [verdict] + ([told, position, underWay, outage, ownership, bucket, target, next, life].compactMap(\.self))
+        [verdict] + ([told, position, underWay, outage, bucket, target, next, life].compactMap(\.self))
     }
 
     // MARK: Why nothing moves
 
     var verdict: String {
         if case .ended(let time) = situation.stage {
-            return "It ended at \(clock(time)): nothing is told any more."
+            return "It ended at \(Words.time(time)): nothing is told any more."
         }
         if situation.isWaiting { return waiting }
         if let underWay = situation.underWay {
@@ -45,12 +42,6 @@ struct SituationText {
                 "Nothing to tell yet: the newest position is implausible, and is held aside until another bears it out."
         }
         if let meters = situation.distanceMeters, let threshold = situation.thresholdMeters, meters <= threshold {
-            if let newest = situation.latestTimestampMilliseconds,
-                now - newest >= situation.settings.staleAfterMilliseconds
-            {
-                return
-                    "Nothing to tell: no position has been taken since that of \(clock(newest)), \(Words.duration(now - newest)) ago, and that one is inside the deadband."
-            }
             return "Nothing to tell: the newest position is inside the deadband, and no field that counts has changed."
         }
         return situation.isUnchanged
@@ -65,7 +56,7 @@ struct SituationText {
             let gates = situation.gates.map { decisions.gate($0, level: level) }
             return "It waits to tell \(reasons): \(gates.joined(separator: "; "))."
         }
-        let since = situation.readySinceMilliseconds.map { " since \(clock($0))" } ?? ""
+        let since = situation.readySinceMilliseconds.map { " since \(Words.time($0))" } ?? ""
         return "It is ready to tell \(reasons)\(since): \(credit)."
     }
 
@@ -96,12 +87,12 @@ struct SituationText {
                 ? "told: nothing so far; the phone shows the state of its activity.started"
                 : "told: nothing so far"
         }
-        return "told: #\(situation.sequence) at \(clock(last))"
+        return "told: #\(situation.sequence) at \(Words.time(last))"
     }
 
     private var position: String? {
         guard situation.latest != nil, let time = situation.latestTimestampMilliseconds else { return nil }
-        let newest = "position: the newest one taken is of \(clock(time))"
+        let newest = "position: the newest one taken is of \(Words.time(time))"
         guard let meters = situation.distanceMeters, let threshold = situation.thresholdMeters else {
             return "\(newest); the phone shows none"
         }
@@ -121,34 +112,25 @@ struct SituationText {
 
     private var underWay: String? {
         guard let flight = situation.underWay else { return nil }
-        let push = "#\(flight.sequence), attempt \(flight.attempt) at \(clock(flight.sentAtMilliseconds))"
+        let push = "#\(flight.sequence), attempt \(flight.attempt) at \(Words.time(flight.sentAtMilliseconds))"
         switch flight.phase {
         case .inFlight: return "under way: \(push), no answer yet"
         case .lapsed: return "to be sent again: \(push); its time has come"
         case .waiting:
-            let when = explanation.retryAtMilliseconds.map { " at \(clock($0))" } ?? ", its time has come"
+            let when = explanation.retryAtMilliseconds.map { " at \(Words.time($0))" } ?? ", its time has come"
             return "to be sent again\(when): \(push)"
         }
     }
 
     private var outage: String? {
         guard explanation.breaker != .closed, let outage = explanation.outages.last else { return nil }
-        let probe = explanation.probeAtMilliseconds.map { "the next probe at \(clock($0))" } ?? "a probe is out"
-        return "breaker: open since \(clock(outage.openedAtMilliseconds)) (\(outage.words)); \(probe)"
-    }
-
-    private var ownership: String? {
-        switch explanation.ownership {
-        case .sends: nil
-        case .catchingUp: "partition: taken over, and not caught up yet; nothing of it leaves before"
-        case .draining: "partition: being handed over; only what is urgent leaves"
-        case .lapsed: "partition: the right to send for it was not renewed in time; nothing of it leaves"
-        }
+        let probe = explanation.probeAtMilliseconds.map { "the next probe at \(Words.time($0))" } ?? "a probe is out"
+        return "breaker: open since \(Words.time(outage.openedAtMilliseconds)) (\(outage.words)); \(probe)"
     }
 
     private var bucket: String? {
         guard let bucket = situation.bucket else { return "cadence: unlimited (pacing.profile)" }
-        let next = bucket.nextTokenAtMilliseconds.map { ", the next one at \(clock($0))" } ?? ", full"
+        let next = bucket.nextTokenAtMilliseconds.map { ", the next one at \(Words.time($0))" } ?? ", full"
         let profile =
             situation.settings.profile == .auto
             ? "pacing.profile auto, frequent updates \(situation.frequentUpdates ? "on" : "not reported")"
@@ -159,7 +141,7 @@ struct SituationText {
 
     private var target: String? {
         if let target = situation.target {
-            let since = situation.targetRegisteredAtMilliseconds.map { ", registered at \(clock($0))" } ?? ""
+            let since = situation.targetRegisteredAtMilliseconds.map { ", registered at \(Words.time($0))" } ?? ""
             return "goes to: \(target.words)\(since)"
         }
         if let gone = situation.goneTarget { return "goes to: nobody; the provider called the \(gone.words) dead" }
@@ -171,12 +153,12 @@ struct SituationText {
             let time = situation.quietUntilMilliseconds, time > explanation.activity.atMilliseconds
         else { return nil }
         return situation.hasEventSinceSend
-            ? "next: a refresh at \(clock(time)), before the card turns stale (pacing.staleAfter, pacing.refreshLead)"
-            : "next: a refresh at \(clock(time)) if an event comes until then; without one the card turns stale (pacing.staleAfter)"
+            ? "next: a refresh at \(Words.time(time)), before the card turns stale (pacing.staleAfter, pacing.refreshLead)"
+            : "next: a refresh at \(Words.time(time)) if an event comes until then; without one the card turns stale (pacing.staleAfter)"
     }
 
     private var life: String? {
-        situation.lifeEndsAtMilliseconds.map { "life: ends at \(clock($0)) (pacing.maxActivityLife)" }
+        situation.lifeEndsAtMilliseconds.map { "life: ends at \(Words.time($0)) (pacing.maxActivityLife)" }
     }
 }
 

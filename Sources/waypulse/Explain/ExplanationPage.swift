@@ -74,12 +74,10 @@ struct ExplanationPage {
         }
     }
 
-    /// `12:01:03` of `2026-11-30T12:01:03.250Z`, with its date where that is another than the explanation's.
+    /// `12:01:03` of `2026-11-30T12:01:03.250Z`.
     private func time(_ text: String?) -> String {
-        guard let text, let middle = text.firstIndex(of: "T") else { return "" }
-        let date = text[..<middle]
-        let time = text[text.index(after: middle)...].prefix(8)
-        return string(document, "at")?.hasPrefix("\(date)T") == true ? String(time) : "\(date) \(time)"
+        guard let text, let begin = text.firstIndex(of: "T") else { return "" }
+        return String(text[text.index(after: begin)...].prefix(8))
     }
 
     private func string(_ object: JSONObject, _ name: String) -> String? {
