@@ -23,6 +23,7 @@ test: lint check-scripts build release
 	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
 	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme
+	$(PYTHON) Tests/Scripts/check_readme deploy/simulator.md
 	.build/release/waypulse simulate faults --seeds 5000 --complete
 	Tests/Scripts/check_plan_model .build/release/waypulse
 	$(PYTHON) Tests/Faults/run --short

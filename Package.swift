@@ -116,7 +116,7 @@ func module(_ name: String, imports: [Target.Dependency] = [], tests: [Target.De
             swiftSettings: ["Pacing", "Flow", "FaultSimulation"].contains(name) ? [plantedDefects] : []),
         .testTarget(
             name: "\(name)Tests", dependencies: [.target(name: name)] + imports + tests,
-            exclude: name == "Delivery" ? ["Contract/README.md"] : [],
+            exclude: name == "Delivery" ? ["Contract/README.md", "Faults/README.md"] : [],
             swiftSettings: name == "FaultSimulation" ? [plantedDefects] : []),
     ]
 }

@@ -30,8 +30,9 @@ public final class Server {
     public var options: Options
     public private(set) var connections: [ServerConnection] = []
 
+    /// For connections that are accepted from now on.
+    public var tls: TLSContext
     let loop: EventLoop
-    let tls: TLSContext
     var handler: ServerHandler
     private var listener: Listener?
     private var lastIdentifier: UInt64 = 0

@@ -5,16 +5,20 @@ usage: Tests/Scripts/test_command_line.py [PROGRAM]      (default: .build/releas
 """
 
 import base64
+import contextlib
+import http.server
 import json
 import os
 import re
 import select
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -150,6 +154,29 @@ CASES = [
     ("simulate apns --port 99999", USAGE, "", 'from 0 to 65535, not "99999"'),
     ("simulate apns --error 503", USAGE, "", 'not "503"\ntry:   --error 503:ServiceUnavailable:0.1'),
     ("simulate apns --directory empty.jsonl/inside", UNAVAILABLE, "", "the simulator cannot run: cannot make the directory"),
+    ("simulate apns --fault streamLimit=some", USAGE, "", "streamLimit: a whole number is needed\ntry:   waypulse simulate fault list"),
+    ("simulate apns --fault streamLimit", USAGE, "", '"streamLimit" is no KEY=VALUE'),
+    ("simulate apns --app-key-file ride.jsonl", USAGE, "", "--app-key-file without --app-backend"),
+    ("simulate apns --app-backend https://a", UNAVAILABLE, "", "wants TLS, which is not spoken here"),
+    ("simulate apns --app-backend http://a --app-key-file absent", CONFIGURATION, "", "absent cannot be opened"),
+    ("simulate apns --app-backend http://a --app-key-file empty.jsonl", CONFIGURATION, "", "no key in empty.jsonl"),
+    ("simulate apns --address nowhere", UNAVAILABLE, "", "cannot listen on nowhere:0"),
+    ("simulate apns --name a/b", UNAVAILABLE, "", 'certificate name "a/b" is neither'),
+    ("simulate fault", USAGE, "", "simulate fault needs one of: list, show, set"),
+    ("simulate fault dran", USAGE, "", "try:   waypulse simulate fault drain"),
+    ("simulate fault list", OK, "refusedStreamShare", ""),
+    ("simulate fault list extra", USAGE, "", '"list" takes no "extra"'),
+    ("simulate fault set", USAGE, "", "set needs KEY=VALUE"),
+    ("simulate fault set error=200:Fine:1", USAGE, "", "try:   error=503:ServiceUnavailable:0.1"),
+    ("simulate fault set slowShare=1 --for 5", USAGE, "", '--for: "5" has no unit'),
+    ("simulate fault clear --control 127.0.0.1:1", UNAVAILABLE, "", "no simulator's control port at 127.0.0.1:1"),
+    ("simulate fault clear --control :x", UNAVAILABLE, "", '":x" is no http://host:port'),
+    ("simulate phone", USAGE, "", "simulate phone needs one of: list, tokens"),
+    ("simulate phone offlin anna", USAGE, "", "try:   waypulse simulate phone offline"),
+    ("simulate phone offline", USAGE, "", "offline needs a name"),
+    ("simulate phone offline anna --control 127.0.0.1:1", UNAVAILABLE, "", "Connection refused"),
+    ("simulate token --directory absent", UNAVAILABLE, "", "absent/AuthKey_S1MK3YWAYP.p8 cannot be read"),
+    ("simulate token --key-file ride.jsonl", USAGE, "", "ride.jsonl does not tell its key id\ntry:   --key-id"),
 ]
 
 # Nobody listens on port 1.
@@ -1557,6 +1584,156 @@ class Guarantees(WithSimulator):
         self.assertIn("the rest of the recording was not read", errors)
         kept = (Path(self.folder.name) / "dead.jsonl").read_text().count("\n")
         self.assertTrue(1_000 <= kept < 1_100, kept)
+
+
+class Simulator(WithSimulator):
+    """`simulate apns` as a product: ordered about while it runs, by command and over HTTP."""
+
+    def ask(self, *words):
+        return self.waypulse("simulate", *words, "--control", self.control.removeprefix("http://"))
+
+    def post(self, path, body):
+        request = urllib.request.Request(self.control + path, data=body, method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def begin_simulator(self, *words):
+        process, self.control = self.simulator(*words)
+        return process
+
+    def test_faults_are_set_shown_and_cleared(self):
+        self.begin_simulator("--fault", "streamLimit=50", "--error", "500:InternalServerError:0.5")
+        self.assertEqual(json.loads(self.ask("fault", "show")[1])["streamLimit"], 50)
+        status, output, errors = self.ask("fault", "set", "blackHole=true", "error=429:TooManyRequests:1:activityId=a:apnsId=false", "--for", "1ms")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertEqual(json.loads(output)["errors"][0]["activityId"], "a")
+        while "blackHole" in (shown := json.loads(self.ask("fault", "show")[1])):
+            pass
+        self.assertEqual(shown["errors"][0]["reason"], "InternalServerError")
+        for words in (["drain", "--unprocessed", "3", "--twice"], ["reset-connections"], ["expire-provider-tokens"]):
+            self.assertEqual(self.ask("fault", *words)[0], OK)
+        self.assertEqual(self.ask("fault", "clear")[:2], (OK, "{}\n"))
+        status, _, errors = self.ask("fault", "set", "streamLimits=5")
+        self.assertEqual(status, USAGE)
+        self.assertIn("streamLimits: unknown; there are ", errors)
+
+    def test_phones_come_go_and_tell_their_tokens(self):
+        self.begin_simulator("--fault", "updateTokenDelayMilliseconds=0")
+        phone = json.loads(self.ask("phone", "add", "anna b")[1])
+        order = json.loads(self.ask("phone", "begin", "order 1", "--on", "anna b")[1])
+        self.assertEqual(order["phone"], "anna b")
+        self.assertEqual(self.ask("phone", "offline", phone["startToken"])[1], '{"phone":"anna b","is":"offline"}\n')
+        self.assertEqual(self.ask("phone", "online", "anna b")[0], OK)
+        status, _, errors = self.ask("phone", "dismiss", "order-2")
+        self.assertEqual(status, NO)
+        self.assertIn('there is no activity with the id or token "order-2"', errors)
+        rotated = json.loads(self.ask("phone", "rotate", order["token"])[1])
+        told = []
+        while len(told) < 3:
+            told = [json.loads(line) for line in self.ask("phone", "tokens")[1].splitlines()]
+        self.assertEqual([line["token"] for line in told], [phone["startToken"], order["token"], rotated["token"]])
+        self.assertEqual(told[2]["replaces"], order["token"])
+
+    def test_tokens_are_followed_as_they_come(self):
+        self.begin_simulator("--fault", "updateTokenDelayMilliseconds=0")
+        self.ask("phone", "add", "anna")
+        for last, expected in (None, [0, 1]), ("0", [1, 2]):
+            request = urllib.request.Request(self.control + "/tokens", headers={"accept": "text/event-stream", **({"last-event-id": last} if last else {})})
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as events:
+                self.assertEqual(events.headers["content-type"], "text/event-stream")
+                self.ask("phone", "begin", "order")
+                numbers = []
+                while len(numbers) < 2:
+                    line = events.readline().decode()
+                    if line.startswith("id: "):
+                        numbers.append(int(line[4:]))
+                self.assertEqual(numbers, expected)
+
+    def test_bad_control_requests_get_clear_errors_and_change_nothing(self):
+        process = self.begin_simulator()
+        for path, body, expected in [
+            ("/faults", b"", 400), ("/faults", b"\xff\xfe", 400), ("/faults", b"[" * 60_000, 400), ("/faults", b'{"drain":"yes"}', 400),
+            ("/faults", b'{"a":1}' * 3, 400), ("/faults", b" " * (2 << 20), 413), ("/phones", b'{"phone":""}', 400),
+            ("/phones", b'{"phone":"' + b"x" * 300 + b'"}', 400), ("/activities/../rotate", b"", 404),
+            ("/state", b"", 405), ("/", b"", 404), ("/phones/a/b/c", b"", 405),
+        ]:  # fmt: skip
+            status, text = self.post(path, body)
+            self.assertEqual(status, expected, (path, body[:20], text))
+            self.assertTrue(text)
+        self.assertEqual(self.ask("fault", "show")[1], "{}\n")
+        self.assertIsNone(process.poll())
+
+    def test_noise_on_the_provider_port_hurts_nobody(self):
+        process = self.begin_simulator()
+        port = int(re.search(r"port: (\d+)", (Path(self.folder.name) / "apns.yaml").read_text())[1])
+        for noise in (b"", b"GET / HTTP/1.1\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", os.urandom(4_096), b"\x16\x03\x01\xff\xff" + b"\x00" * 70_000):
+            for _ in range(20):
+                with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection, contextlib.suppress(OSError):
+                    connection.sendall(noise)
+        context = ssl.create_default_context(cafile=str(Path(self.folder.name) / "apns/ca.pem"))
+        context.set_alpn_protocols(["h2"])
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+        frame = lambda kind, flags, stream, body=b"": len(body).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + body
+        settings = frame(4, 0, 0)
+        for hostile in (
+            b"nonsense", preface + os.urandom(500), preface + settings + frame(0, 1, 1, b"x"), preface + settings + frame(1, 5, 2, b"\x82"),
+            preface + settings + frame(6, 0, 0, b"12345678") * 3_000, preface + settings + frame(9, 0, 1, b"x" * 100) * 50,
+            preface + settings + b"".join(frame(1, 5, stream, b"\x83\x86\x84") + frame(3, 0, stream, b"\0\0\0\x08") for stream in range(1, 4_001, 2)),
+            preface + settings + frame(4, 0, 0, b"\x00\x04\xff\xff\xff\xff"), preface + b"\xff\xff\xff\x00\x00\x00\x00\x00\x01",
+        ):  # fmt: skip
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as plain:
+                with context.wrap_socket(plain, server_hostname="localhost") as connection:
+                    connection.sendall(hostile)
+                    # What is no offence leaves the connection open: then this ends it.
+                    connection.settimeout(1)
+                    while connection.recv(65_536):
+                        pass
+        self.assertIsNone(process.poll())
+        token = self.waypulse("simulate", "token", "--directory", "apns")[1].strip()
+        self.assertEqual(len(token.split(".")), 3)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, OK, errors)
+
+    def test_two_of_them_side_by_side_and_a_control_port_that_is_taken(self):
+        self.begin_simulator()
+        control = self.control.rpartition(":")[2]
+        status, _, errors = self.waypulse("simulate", "apns", "--directory", "second", "--control", control)
+        self.assertEqual(status, UNAVAILABLE)
+        self.assertIn(f"cannot listen on 127.0.0.1:{control}: Address already in use", errors)
+        other = self.begin("simulate", "apns", "--directory", "third", "--control", "0")
+        second = re.search(r"http://[\d.:]+", self.line_with(other.stderr, "Control: "))[0]
+        tokens = [json.loads(self.waypulse("simulate", "phone", "add", "anna", "--control", address)[1])["startToken"] for address in (self.control, second)]
+        self.assertNotEqual(*tokens)
+
+    def test_the_apps_back_end_gets_tokens_with_its_key(self):
+        got = []
+
+        class App(http.server.BaseHTTPRequestHandler):
+            def do_PUT(self):
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                got.append((self.path, self.headers["authorization"], body["token"]))
+                self.send_response(202 if len(got) > 1 else 503)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        app = http.server.ThreadingHTTPServer(("127.0.0.1", 0), App)
+        self.addCleanup(app.server_close)
+        thread = threading.Thread(target=app.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(app.shutdown)
+        (Path(self.folder.name) / "app.key").write_text("# of the app\napp tokens:write secret-1\n")
+        process, self.control = self.simulator("--app-backend", f"http://localhost:{app.server_port}", "--app-key-file", "app.key", "--fault", "updateTokenDelayMilliseconds=0")
+        order = json.loads(self.ask("phone", "begin", "order 1")[1])
+        told = self.line_with(process.stderr, "takes tokens")
+        self.assertIn("the app's back end", told)
+        self.assertEqual(got, [("/v1/live-activities/order%201/token", "Bearer secret-1", order["token"])] * 2)
 
 
 if __name__ == "__main__":

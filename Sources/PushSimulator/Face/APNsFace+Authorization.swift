@@ -12,6 +12,7 @@ extension APNsFace {
         }
         guard let authorization = request["authorization"] else { throw .missingProviderToken }
         let token = try providerToken(authorization)
+        guard !settings.isKeyRevoked else { throw .invalidProviderToken }
         let ageMilliseconds = instant.realMilliseconds - token.issuedAtMilliseconds
         if ageMilliseconds > settings.maxProviderTokenAgeMilliseconds || expiredTokens.contains(authorization) {
             connection.isRefusedAsExpired = settings.keepsRefusingAfterExpiry
@@ -35,6 +36,7 @@ extension APNsFace {
         _ authorization: String, of team: String, from request: FaceRequest, on connection: inout FaceConnection,
         at instant: FaceInstant
     ) throws(Refusal) {
+        guard !settings.refusesTokenUpdates, !connection.refusesTokenUpdates else { throw .tooManyProviderTokenUpdates }
         let isAdmitted: Bool
         switch settings.tokenUpdateScope {
         case .connection:

@@ -34,8 +34,9 @@ public struct APNsFace: Sendable {
         expiredTokens.formUnion(checkedTokens.keys)
     }
 
+    /// - Parameter fault: thrown where all checks are passed (Z1).
     public mutating func answer(
-        _ request: FaceRequest, on connection: inout FaceConnection, at instant: FaceInstant
+        _ request: FaceRequest, on connection: inout FaceConnection, at instant: FaceInstant, fault: Refusal? = nil
     ) -> FaceAnswer {
         var answer = FaceAnswer(status: 200, apnsIdentifier: identifier(of: request))
         do throws(Refusal) {
@@ -49,6 +50,10 @@ public struct APNsFace: Sendable {
             try checkHeaders(request, key: key, warnings: &answer.warnings)
             try checkBody(request)
             try checkToken(request, at: instant)
+            if let fault {
+                answer.isInjected = true
+                throw fault
+            }
             answer.push = DeliveredPush(request, atMilliseconds: instant.phoneMilliseconds)
             if settings.environment == .sandbox { answer.uniqueIdentifier = identifiers.identifier() }
             succeeded(on: &connection, effects: &answer.effects)
@@ -103,7 +108,7 @@ public struct APNsFace: Sendable {
         guard token.utf8.count >= 64, token.utf8.count % 2 == 0, token.utf8.allSatisfy(\.isHexDigit) else {
             throw .badDeviceToken
         }
-        if tokens[token] == nil, settings.unknownTokens == .adopt {
+        if settings.unknownTokens == .adopt, tokens.count < settings.maxTokens, tokens[token] == nil {
             let kind: TokenRegistry.Kind = request.content.event == .start ? .start : .update
             tokens.register(token, kind: kind, topic: topic, environment: settings.environment)
         }
@@ -122,6 +127,9 @@ public struct APNsFace: Sendable {
     private mutating func checkRate(of token: String, at instant: FaceInstant) throws(Refusal) {
         guard let maxPushes = settings.maxPushesPerToken else { return }
         let opened = instant.realMilliseconds - settings.pushWindowMilliseconds
+        if pushTimesByToken.count > settings.maxTokens {
+            pushTimesByToken = pushTimesByToken.filter { $0.value.last.map { $0 > opened } ?? false }
+        }
         var times = (pushTimesByToken[token] ?? []).filter { $0 > opened }
         defer { pushTimesByToken[token] = times }
         guard times.count < maxPushes else { throw .tooManyRequests }

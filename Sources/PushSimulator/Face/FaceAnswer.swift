@@ -11,6 +11,12 @@ public struct FaceAnswer: Sendable {
     public var uniqueIdentifier: String?
     /// With 410: the last moment at which the token was found invalid, Unix milliseconds on the phones' clock.
     public var timestampMilliseconds: Int64?
+    /// The refusal is a fault's, not the face's own.
+    public var isInjected = false
+    /// Stands in place of the JSON, where a fault orders it.
+    public var oddBody: String?
+    /// The answer has no `apns-id`.
+    public var omitsIdentifier = false
     /// What APNs takes without a word although it is most likely a mistake.
     public var warnings: [String] = []
     public var effects: [ConnectionEffect] = []
@@ -18,13 +24,14 @@ public struct FaceAnswer: Sendable {
     public var push: DeliveredPush?
 
     public var fields: [(String, String)] {
-        var fields = [("apns-id", apnsIdentifier)]
+        var fields = omitsIdentifier ? [] : [("apns-id", apnsIdentifier)]
         if let uniqueIdentifier { fields.append(("apns-unique-id", uniqueIdentifier)) }
         if reason != nil { fields.append(("content-type", "application/json")) }
         return fields
     }
 
     public var body: [UInt8] {
+        if let oddBody { return Array(oddBody.utf8) }
         guard let reason else { return [] }
         var object = JSONObject()
         object["reason"] = .string(reason)

@@ -7,6 +7,8 @@ public struct FaceConnection: Sendable {
     public internal(set) var hasAcceptedToken = false
     /// An expired provider token was seen here.
     public internal(set) var isRefusedAsExpired = false
+    /// Refused with `TooManyProviderTokenUpdates`, whatever is shown.
+    public internal(set) var refusesTokenUpdates = false
     public internal(set) var errorsInARow = 0
     /// What was last announced. With token authentication a connection starts with one stream.
     public internal(set) var streamLimit: UInt32 = 1

@@ -15,6 +15,8 @@ public struct FaceSettings: Sendable {
     /// Refuses what APNs has been seen to let pass: an upper-case `apns-id`, a missing push type, priority 1, `iat` as text, a body that is no push.
     public var isStrict = true
     public var unknownTokens = UnknownTokens.refuse
+    /// Tokens that are known, adopted ones included; beyond it unknown ones are refused.
+    public var maxTokens = 1_000_000
     /// Streams a connection may have after its first accepted provider token.
     public var streamLimit: UInt32 = 1_000
     public var maxProviderTokenAgeMilliseconds: Int64 = 3_600_000
@@ -26,6 +28,10 @@ public struct FaceSettings: Sendable {
     /// After `TooManyProviderTokenUpdates`: true refuses the whole scope until the 20 minutes are over, false goes on taking the older token.
     public var tokenUpdatesRefuseAll = false
     public var allowsClientCertificate = false
+    /// Every provider token is refused as `InvalidProviderToken`, as after the key was revoked in the portal.
+    public var isKeyRevoked = false
+    /// Every connection is refused with `TooManyProviderTokenUpdates`.
+    public var refusesTokenUpdates = false
     public var maxBodyBytes = 4_096
     /// How long an ended or replaced token goes on answering 200, on the phones' clock.
     public var goneBlurMilliseconds: Int64 = 0

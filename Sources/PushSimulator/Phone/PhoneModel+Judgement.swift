@@ -6,7 +6,15 @@ extension PhoneModel {
         let content = push.content
         var outcome = Outcome()
         if deviceByStartToken[push.token] == nil, activities[push.token] == nil {
+            guard !formerTokens.contains(push.token) else {
+                outcome.judgements = [Judgement(number: number, verdict: .dropped(.ended))]
+                return outcome
+            }
             adopt(push, content, atMilliseconds: atMilliseconds)
+        }
+        if let endedAt = endBySystem(push.token, atMilliseconds: atMilliseconds) {
+            outcome.endedToken = push.token
+            outcome.endedAtMilliseconds = endedAt
         }
         outcome.activityIdentifier =
             activities[push.token]?.identifier
@@ -34,6 +42,18 @@ extension PhoneModel {
         }
         outcome.judgements = [Judgement(number: number, verdict: verdict)]
         return outcome
+    }
+
+    /// The system ends what is older than it allows.
+    /// - Returns: when it did, where this is the first that is heard of it.
+    private mutating func endBySystem(_ token: String, atMilliseconds: Int64) -> Int64? {
+        guard let maxLife = settings.maxActivityLifeMilliseconds, let activity = activities[token],
+            activity.endedAtMilliseconds == nil, activity.isOver(atMilliseconds: atMilliseconds, settings: settings)
+        else { return nil }
+        let endedAt = activity.startedAtMilliseconds + maxLife
+        activities[token]?.endedAtMilliseconds = endedAt
+        activities[token]?.removalAtMilliseconds = endedAt + settings.maxTimeOnLockScreenMilliseconds
+        return endedAt
     }
 
     /// A token that APNs has adopted belongs to a phone of which nothing else is known.
@@ -127,10 +147,13 @@ extension PhoneModel {
         activities[token] = activity
         devices[device, default: Device()].startTimesMilliseconds.append(atMilliseconds)
         if content.channel == nil, !random.chance(settings.updateTokenLossShare) {
-            reports.append(
-                TokenReport(
-                    token: token, activityIdentifier: identifier, startToken: push.token,
-                    atMilliseconds: atMilliseconds + settings.updateTokenDelayMilliseconds))
+            var report = TokenReport(
+                kind: .update, token: token, phone: device,
+                atMilliseconds: atMilliseconds + settings.updateTokenDelayMilliseconds)
+            report.activityIdentifier = identifier
+            report.startToken = push.token
+            report.attributesType = content.attributesType
+            reports.append(report)
         }
         return token
     }

@@ -2,14 +2,6 @@ import Telemetry
 
 /// The phones behind APNs: what each push does there. Pure; the instant comes in with every call. It never changes an answer of APNs.
 public struct PhoneModel: Sendable {
-    /// A token that a phone has told its app, which tells its server.
-    public struct TokenReport: Sendable, Equatable {
-        public let token: String
-        public let activityIdentifier: String?
-        public let startToken: String
-        public let atMilliseconds: Int64
-    }
-
     /// A verdict on the push with this number, which may come long after the push.
     public struct Judgement: Sendable, Equatable {
         public let number: Int
@@ -24,6 +16,8 @@ public struct PhoneModel: Sendable {
         /// The update token of an activity that the push has begun, and of one that it has ended.
         public internal(set) var begunToken: String?
         public internal(set) var endedToken: String?
+        /// When it ended; nil is now.
+        public internal(set) var endedAtMilliseconds: Int64?
     }
 
     struct Device: Sendable {
@@ -39,6 +33,8 @@ public struct PhoneModel: Sendable {
     var devices: [String: Device] = [:]
     var deviceByStartToken: [String: String] = [:]
     var reservedTokens: [String: String] = [:]
+    /// Update tokens that others have taken the place of: nobody listens to them any more.
+    var formerTokens: Set<String> = []
     var reports: [TokenReport] = []
     var random: SeededRandom
 
@@ -73,8 +69,16 @@ public struct PhoneModel: Sendable {
 
     /// The activity goes on under another token.
     public mutating func rotate(_ token: String, to newToken: String) {
-        activities[newToken.lowercased()] = activities.removeValue(forKey: token.lowercased())
+        let (token, newToken) = (token.lowercased(), newToken.lowercased())
+        guard token != newToken else { return }
+        activities[newToken] = activities.removeValue(forKey: token)
+        if formerTokens.count >= PhoneModel.maxFormerTokens { formerTokens = [] }
+        formerTokens.insert(token)
+        formerTokens.remove(newToken)
     }
+
+    /// Beyond so many all are forgotten: a push to one of them then looks like one to a phone that was never heard of.
+    static let maxFormerTokens = 100_000
 
     /// The user takes the activity off the Lock Screen.
     public mutating func dismiss(_ token: String, atMilliseconds: Int64) {

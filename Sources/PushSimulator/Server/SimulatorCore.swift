@@ -26,28 +26,39 @@ struct SimulatorCore: Sendable {
         let connection: UInt64
         let stream: Int32
         let arrival: FaceInstant
+        var warnings: [String] = []
     }
 
     var face: APNsFace
     var phones: PhoneModel
     var journal: Journal
-    /// Update tokens that phones have told their app so far.
+    /// Tokens that phones have told their app, the newest `maxReports` of them, and the number of the first that is kept.
     private(set) var reports: [PhoneModel.TokenReport] = []
-    var faults: FaultSettings
+    private(set) var firstReport = 0
+    var faults: FaultSettings { didSet { takeFaults() } }
+    var passing = PassingFaults()
+    /// As they were at the start.
+    let usual: FaceSettings
+    let usualPhones: PhoneSettings
     let sequenceField: FieldPath
-    private let topic: String
+    let topic: String
     private var registrations: ArraySlice<FleetRegistration> = []
-    private var random: SeededRandom
+    var random: SeededRandom
+    var reordered = ReorderedPushes()
+
+    static let maxReports = 10_000
 
     init(options: SimulatorServer.Options, keys: [ProviderKey]) {
         face = APNsFace(settings: options.face, keys: keys, seed: options.seed)
-        face.settings.streamLimit = options.faults.streamLimit
         phones = PhoneModel(settings: options.phones)
         faults = options.faults
-        journal = Journal(writesLines: options.directory != nil)
+        usual = options.face
+        usualPhones = options.phones
+        journal = Journal(writesLines: options.directory != nil, maxEntries: options.maxJournalEntries)
         sequenceField = options.sequenceField
         topic = options.bundleIdentifier + APNsFace.liveActivitySuffix
         random = SeededRandom(seed: options.seed)
+        takeFaults()
     }
 
     // MARK: - Tokens
@@ -112,18 +123,23 @@ struct SimulatorCore: Sendable {
             return Processed(
                 answer: FaceAnswer(status: 0, apnsIdentifier: ""), number: entry.number, delivery: delivery)
         }
-        var answer = face.answer(request, on: &connection, at: instant)
-        if answer.status == 200, let error = injectedError() {
-            answer.status = error.status
-            answer.reason = error.reason
-            answer.push = nil
-            entry.isInjected = true
-        }
+        if random.chance(faults.tokenRotationShare) { rotate(request.deviceToken, at: instant) }
+        let known = face.tokens[request.deviceToken]?.activityIdentifier
+        let error = injectedError(request, activityIdentifier: known)
+        var answer = face.answer(
+            request, on: &connection, at: instant, fault: error.map { Refusal($0.status, $0.reason) })
+        if let error, answer.isInjected { answer.take(error, atMilliseconds: instant.phoneMilliseconds) }
+        entry.isInjected = answer.isInjected
+        entry.activityIdentifier = face.tokens[request.deviceToken]?.activityIdentifier
         entry.status = answer.status
         entry.reason = answer.reason
-        entry.warnings = answer.warnings
-        entry.activityIdentifier = face.tokens[request.deviceToken]?.activityIdentifier
+        entry.warnings = origin.warnings + answer.warnings
         guard let push = answer.push else {
+            journal.append(entry)
+            return Processed(answer: answer, number: entry.number, delivery: delivery)
+        }
+        guard !random.chance(faults.reorderedShare) || !reordered.holdBack(push, entry.number, at: instant) else {
+            // Its verdict comes when the phone has it.
             journal.append(entry)
             return Processed(answer: answer, number: entry.number, delivery: delivery)
         }
@@ -132,6 +148,7 @@ struct SimulatorCore: Sendable {
         entry.verdict = outcome.judgements.last?.verdict
         journal.append(entry)
         take(outcome, at: instant)
+        if let held = reordered.take(token: push.token) { deliver(held, at: instant) }
         return Processed(answer: answer, number: entry.number, delivery: delivery)
     }
 
@@ -151,7 +168,9 @@ struct SimulatorCore: Sendable {
 
     mutating func take(_ outcome: PhoneModel.Outcome, at instant: FaceInstant) {
         for judgement in outcome.judgements { journal.amend(judgement.number, .verdict(judgement.verdict)) }
-        if let token = outcome.endedToken { face.tokens.end(token, atMilliseconds: instant.phoneMilliseconds) }
+        if let token = outcome.endedToken {
+            face.tokens.end(token, atMilliseconds: outcome.endedAtMilliseconds ?? instant.phoneMilliseconds)
+        }
         if let token = outcome.begunToken {
             face.tokens.register(
                 token, kind: .update, topic: topic, environment: face.settings.environment,
@@ -162,6 +181,10 @@ struct SimulatorCore: Sendable {
     mutating func takeReports(atMilliseconds: Int64) -> [PhoneModel.TokenReport] {
         let due = phones.takeReports(atMilliseconds: atMilliseconds)
         reports += due
+        if reports.count > SimulatorCore.maxReports {
+            firstReport += reports.count - SimulatorCore.maxReports
+            reports.removeFirst(reports.count - SimulatorCore.maxReports)
+        }
         return due
     }
 
@@ -173,13 +196,21 @@ struct SimulatorCore: Sendable {
         return random.chance(faults.resetAfterShare) ? .resetAfter : .whole
     }
 
-    private mutating func injectedError() -> FaultSettings.InjectedError? {
+    private mutating func injectedError(_ request: FaceRequest, activityIdentifier: String?) -> InjectedError? {
         guard !faults.errors.isEmpty else { return nil }
         var chance = random.unit()
-        for error in faults.errors {
+        for error in faults.errors where error.concerns(request, activityIdentifier: activityIdentifier) {
             if chance < error.share { return error }
             chance -= error.share
         }
         return nil
+    }
+}
+
+extension FaceAnswer {
+    mutating func take(_ error: InjectedError, atMilliseconds: Int64) {
+        timestampMilliseconds = error.ageMilliseconds.map { atMilliseconds - $0 }
+        oddBody = error.body
+        omitsIdentifier = error.omitsIdentifier
     }
 }

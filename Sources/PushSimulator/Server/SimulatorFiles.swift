@@ -9,9 +9,19 @@ public final class SimulatorFiles: Sendable {
     public let keyPath: String
     /// JSON lines.
     public let journalPath: String
-    private let journalDescriptor: Int32
+    /// The journal's file begins anew beyond this; the one before it is kept as `journal.jsonl.1`.
+    private let maxJournalBytes: Int
+    private let journal: Mutex<JournalFile>
 
-    init(directory: String, authorityPEM: [UInt8], key: ProviderKeyPair) throws(SimulatorFault) {
+    private struct JournalFile {
+        var descriptor: Int32
+        var bytes = 0
+    }
+
+    init(
+        directory: String, authorityPEM: [UInt8], key: ProviderKeyPair, maxJournalBytes: Int
+    ) throws(SimulatorFault) {
+        self.maxJournalBytes = maxJournalBytes
         authorityPath = "\(directory)/ca.pem"
         keyPath = "\(directory)/AuthKey_\(key.identifier).p8"
         journalPath = "\(directory)/journal.jsonl"
@@ -20,16 +30,34 @@ public final class SimulatorFiles: Sendable {
         }
         try SimulatorFiles.write(authorityPEM, to: authorityPath, mode: 0o644)
         try SimulatorFiles.write(key.privateKeyPEM, to: keyPath, mode: 0o600)
-        journalDescriptor = open(journalPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard journalDescriptor >= 0 else { throw SimulatorFiles.fault("write", journalPath) }
+        let descriptor = SimulatorFiles.beginJournal(journalPath)
+        guard descriptor >= 0 else { throw SimulatorFiles.fault("write", journalPath) }
+        journal = Mutex(JournalFile(descriptor: descriptor))
     }
 
     deinit {
-        close(journalDescriptor)
+        journal.withLock { _ = close($0.descriptor) }
     }
 
-    func appendToJournal(_ lines: [UInt8]) {
-        SimulatorFiles.writeAll(lines, to: journalDescriptor)
+    /// - Returns: whether the lines were taken: a disk may be full.
+    @discardableResult
+    func appendToJournal(_ lines: [UInt8]) -> Bool {
+        journal.withLock { file in
+            if file.bytes > 0, file.bytes + lines.count > maxJournalBytes, rename(journalPath, journalPath + ".1") == 0
+            {
+                let descriptor = SimulatorFiles.beginJournal(journalPath)
+                if descriptor >= 0 {
+                    close(file.descriptor)
+                    file = JournalFile(descriptor: descriptor)
+                }
+            }
+            file.bytes += lines.count
+            return SimulatorFiles.writeAll(lines, to: file.descriptor)
+        }
+    }
+
+    private static func beginJournal(_ path: String) -> Int32 {
+        open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     }
 
     private static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SimulatorFault) {

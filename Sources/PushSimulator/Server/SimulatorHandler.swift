@@ -17,29 +17,35 @@ final class SimulatorHandler: ServerHandler {
 
     let shared: SimulatorShared
     let loop: EventLoop
+    private let tls: SimulatorTLS
+    private let backend: AppBackend?
     private(set) var peers: [UInt64: SimulatorPeer] = [:]
     private let door = Door()
     private var server: Server?
     private var delays: DelayLine<Delayed>?
     private var ticker: LoopTimer?
     private var connectionTimes: [String: [Int64]] = [:]
+    private var wereUpdatesRefused = false
 
-    private init(loop: EventLoop, shared: SimulatorShared) {
+    private init(loop: EventLoop, shared: SimulatorShared, tls: SimulatorTLS, backend: AppBackend?) {
         self.loop = loop
         self.shared = shared
+        self.tls = tls
+        self.backend = backend
     }
 
     /// Called on the loop's thread before it runs.
     static func furnish(
-        _ loop: EventLoop, shared: SimulatorShared, tls: TLSContext
+        _ loop: EventLoop, shared: SimulatorShared, tls: SimulatorTLS, backend: AppBackend?
     ) -> Result<UInt16, SimulatorFault> {
-        let handler = SimulatorHandler(loop: loop, shared: shared)
+        let handler = SimulatorHandler(loop: loop, shared: shared, tls: tls, backend: backend)
         let door = handler.door
         door.handler = handler
         loop.onWake { door.handler?.obey() }
         do {
             let server = try Server(
-                loop: loop, address: shared.options.address, port: shared.options.port, tls: tls,
+                loop: loop, address: shared.options.address, port: shared.options.port,
+                tls: tls.context(shared.core.withLock(\.faults)),
                 options: handler.serverOptions(), handler: handler)
             handler.run(server)
             return .success(server.port)
@@ -83,14 +89,20 @@ final class SimulatorHandler: ServerHandler {
         guard let maxConnections = shared.options.maxConnectionsPerMinute else { return true }
         let host = SimulatorHandler.host(of: address)
         var times = (connectionTimes[host] ?? []).filter { $0 > loop.nowMilliseconds - 60_000 }
+        // One that is turned away is not kept, or a flood would be.
+        guard times.count < maxConnections else {
+            shared.turnedAwayCount.add(1, ordering: .relaxed)
+            return false
+        }
         times.append(loop.nowMilliseconds)
         connectionTimes[host] = times
-        return times.count <= maxConnections
+        return true
     }
 
     override func opened(_ connection: ServerConnection) {
         peers[connection.identifier] = SimulatorPeer(connection, nowMilliseconds: loop.nowMilliseconds)
         shared.connectionCount.store(peers.count, ordering: .relaxed)
+        shared.openedCount.add(1, ordering: .relaxed)
         if shared.core.withLock({ $0.faults.isBlackHole }) { connection.isBlackHole = true }
     }
 
@@ -124,8 +136,9 @@ final class SimulatorHandler: ServerHandler {
         let content = FaceRequest(
             request, isBodyTooLarge: isBodyTooLarge,
             host: peer?.host ?? SimulatorHandler.host(of: request.connection.peer))
-        let origin = SimulatorCore.Origin(
+        var origin = SimulatorCore.Origin(
             connection: request.connection.identifier, stream: request.streamID, arrival: shared.clock.instant())
+        if let peer, peer.takePriorityFrames() { origin.warnings = ["PRIORITY is ignored; do not send it"] }
         switch shared.core.withLock({ $0.admit() }) {
         case .refuseStream:
             _ = request.reset(errorCode: HTTP2Error.refusedStream)
@@ -194,12 +207,16 @@ final class SimulatorHandler: ServerHandler {
     }
 
     private func takeFaults() {
-        let faults = shared.core.withLock { core in
-            core.face.settings.streamLimit = core.faults.streamLimit
-            return core.faults
-        }
+        let faults = shared.core.withLock(\.faults)
+        defer { wereUpdatesRefused = faults.refusedTokenUpdates == .standing }
         server?.options = serverOptions()
+        server?.tls = tls.context(faults)
         for peer in peers.values {
+            switch faults.refusedTokenUpdates {
+            case .none: peer.face.refusesTokenUpdates = false
+            case .standing where !wereUpdatesRefused: peer.face.refusesTokenUpdates = true
+            default: break
+            }
             if peer.connection.isBlackHole != faults.isBlackHole {
                 loseAnswers(on: peer.connection)
                 peer.connection.isBlackHole = faults.isBlackHole
@@ -252,10 +269,19 @@ final class SimulatorHandler: ServerHandler {
     // MARK: - Time
 
     private func tick() {
-        let now = shared.clock.phoneMilliseconds()
-        let (reports, lines) = shared.core.withLock { ($0.takeReports(atMilliseconds: now), $0.journal.takeLines()) }
-        for report in reports { shared.options.onTokenReport?(report) }
-        if !lines.isEmpty { shared.files?.appendToJournal(lines) }
+        let (reports, lines, hasPassed) = shared.core.withLock { core in
+            let instant = shared.clock.instant(skewMilliseconds: core.faults.clockSkewMilliseconds)
+            core.deliverOvertaken(at: instant)
+            let hasPassed = core.passFaults(atMilliseconds: loop.nowMilliseconds)
+            return (core.takeReports(atMilliseconds: instant.phoneMilliseconds), core.journal.takeLines(), hasPassed)
+        }
+        if hasPassed { takeFaults() }
+        for report in reports {
+            shared.options.onTokenReport?(report)
+            backend?.tell(report)
+        }
+        shared.followers.publish(from: shared, hasNews: !reports.isEmpty, nowMilliseconds: loop.nowMilliseconds)
+        write(lines)
         if let idleMilliseconds = shared.options.idleMilliseconds {
             for peer in peers.values where loop.nowMilliseconds - peer.lastRequestMilliseconds >= idleMilliseconds {
                 sendAway(peer.connection, reason: "IdleTimeout")
@@ -276,9 +302,18 @@ final class SimulatorHandler: ServerHandler {
         delays = nil
         peers = [:]
         shared.heldCount.store(0, ordering: .relaxed)
-        let lines = shared.core.withLock { $0.journal.takeLines() }
-        shared.files?.appendToJournal(lines)
+        let instant = shared.clock.instant()
+        let lines = shared.core.withLock { core in
+            core.deliverOvertaken(at: FaceInstant(realMilliseconds: .max, phoneMilliseconds: instant.phoneMilliseconds))
+            return core.journal.takeLines()
+        }
+        write(lines)
         door.handler = nil
         closed.give(())
+    }
+
+    private func write(_ lines: [UInt8]) {
+        guard !lines.isEmpty, let files = shared.files, !files.appendToJournal(lines) else { return }
+        shared.unwrittenCount.add(lines.count { $0 == UInt8(ascii: "\n") }, ordering: .relaxed)
     }
 }

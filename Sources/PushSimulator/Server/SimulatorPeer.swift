@@ -23,6 +23,14 @@ final class SimulatorPeer {
         generationMilliseconds = nowMilliseconds
     }
 
+    private var priorityFrames = 0
+
+    /// Whether PRIORITY frames, or priorities in HEADERS, came since it was last asked.
+    func takePriorityFrames() -> Bool {
+        defer { priorityFrames = connection.counters.priorityFrames }
+        return connection.counters.priorityFrames > priorityFrames
+    }
+
     func answered(_ number: Int, nowMilliseconds: Int64) {
         age(nowMilliseconds)
         recentAnswers.append(number)

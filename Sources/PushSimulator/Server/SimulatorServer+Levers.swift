@@ -39,16 +39,58 @@ extension SimulatorServer {
         shared.core.withLock { $0.face.expireProviderTokens() }
     }
 
+    // MARK: Phones
+
+    /// - Parameter device: a phone's name; where tokens are adopted, each is the name of its own phone.
     public func goOffline(device: String) {
         shared.core.withLock { $0.phones.goOffline(device: device) }
     }
 
     public func goOnline(device: String) {
         let instant = shared.clock.instant()
-        shared.core.withLock { core in
-            for outcome in core.phones.goOnline(device: device, atMilliseconds: instant.phoneMilliseconds) {
-                core.take(outcome, at: instant)
-            }
+        shared.core.withLock { $0.goOnline(device, at: instant) }
+    }
+
+    /// A phone with a push-to-start token, which its app reports.
+    /// - Returns: the token.
+    @discardableResult
+    public func addPhone(_ name: String, startToken: String? = nil, attributesType: String? = nil) -> String {
+        let instant = shared.clock.instant()
+        return shared.core.withLock {
+            $0.addPhone(name, startToken: startToken, attributesType: attributesType, at: instant)
+        }
+    }
+
+    /// An activity that the app begins by itself.
+    /// - Returns: its update token, which the app reports.
+    @discardableResult
+    public func begin(
+        _ activityIdentifier: String, on phone: String, updateToken: String? = nil, attributesType: String? = nil
+    ) -> String {
+        let instant = shared.clock.instant()
+        return shared.core.withLock {
+            $0.begin(
+                activityIdentifier, on: phone, updateToken: updateToken, attributesType: attributesType, at: instant)
+        }
+    }
+
+    /// Each activity of that id, or with that token, gets another token.
+    /// - Returns: the new ones.
+    @discardableResult
+    public func rotateToken(of activity: String) -> [String] {
+        let instant = shared.clock.instant()
+        return shared.core.withLock { core in
+            core.phones.updateTokens(of: activity).compactMap { core.rotate($0, at: instant) }
+        }
+    }
+
+    /// The user swipes the activity away.
+    /// - Returns: of how many phones.
+    @discardableResult
+    public func dismiss(_ activity: String) -> Int {
+        let instant = shared.clock.instant()
+        return shared.core.withLock { core in
+            core.phones.updateTokens(of: activity).count { core.dismiss($0, at: instant) }
         }
     }
 }

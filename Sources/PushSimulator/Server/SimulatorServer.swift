@@ -12,8 +12,10 @@ public final class SimulatorServer: Sendable {
         public var address = "127.0.0.1"
         /// 0 takes a free one.
         public var port: UInt16 = 0
-        /// For the control port on 127.0.0.1; 0 takes a free one, nil opens none.
+        /// For the control port; 0 takes a free one, nil opens none.
         public var controlPort: UInt16?
+        /// Whoever reaches the control port may do anything: keep it on loopback, or in a network of its own.
+        public var controlAddress = "127.0.0.1"
         /// Names and addresses in the certificate.
         public var names = ["localhost", "127.0.0.1"]
         /// Gets `ca.pem`, `AuthKey_<key id>.p8` and `journal.jsonl`; nil writes nothing.
@@ -33,7 +35,13 @@ public final class SimulatorServer: Sendable {
         /// Streams above the announced and acknowledged limit: GOAWAY instead of `REFUSED_STREAM`.
         public var sendsAwayOverLimit = false
         public var seed: UInt64 = 1
-        /// Called on the simulator's thread when a phone tells its app an update token.
+        /// Requests that are remembered; at the limit the oldest tenth is let go.
+        public var maxJournalEntries = Int.max
+        /// Beyond it the journal's file begins anew, and the one before is kept.
+        public var maxJournalFileBytes = Int.max
+        /// Where phones' apps send their tokens; nil where nobody is told.
+        public var appBackend: AppBackend.Options?
+        /// Called on the simulator's thread when a phone tells its app a token.
         public var onTokenReport: (@Sendable (PhoneModel.TokenReport) -> Void)?
 
         public init() {}
@@ -45,28 +53,30 @@ public final class SimulatorServer: Sendable {
     /// What a client has to trust, PEM.
     public let authorityPEM: [UInt8]
     let shared: SimulatorShared
-    private let tls: TLSContext
+    private let tls: SimulatorTLS
     private let running = Mutex<Running?>(nil)
 
     private struct Running: Sendable {
         let thread: LoopThread
         let port: UInt16
         let control: HTTPListener?
+        let backend: AppBackend?
     }
 
     /// - Throws: `SimulatorFault` where no certificate, key or file can be made.
     public init(_ options: Options = Options()) throws(SimulatorFault) {
         self.options = options
         do {
-            let certificate = try ServerCertificate.make(names: options.names)
-            authorityPEM = certificate.authorityPEM ?? []
-            tls = try TLSContext.server(certificate)
+            tls = try SimulatorTLS(names: options.names)
+            authorityPEM = tls.authorityPEM
             let pair = try ProviderKeyPair(
                 identifier: options.keyIdentifier, teamIdentifier: options.teamIdentifier)
             providerKey = pair
             var files: SimulatorFiles?
             if let directory = options.directory {
-                files = try SimulatorFiles(directory: directory, authorityPEM: authorityPEM, key: pair)
+                files = try SimulatorFiles(
+                    directory: directory, authorityPEM: authorityPEM, key: pair,
+                    maxJournalBytes: options.maxJournalFileBytes)
             }
             let core = SimulatorCore(options: options, keys: [try pair.registered()])
             shared = SimulatorShared(core: core, options: options, files: files)
@@ -93,29 +103,34 @@ public final class SimulatorServer: Sendable {
         if let port { return port }
         let handover = Handover<Result<UInt16, SimulatorFault>>()
         let (shared, tls) = (shared, tls)
+        let backend = try options.appBackend.map { options throws(SimulatorFault) in try AppBackend(options) }
         let thread: LoopThread
         do {
             thread = try LoopThread.start(name: "apns-simulator") { loop in
-                handover.give(SimulatorHandler.furnish(loop, shared: shared, tls: tls))
+                handover.give(SimulatorHandler.furnish(loop, shared: shared, tls: tls, backend: backend))
             }
         } catch {
+            backend?.stop()
             throw SimulatorFault(problem: "no thread for the simulator: \(error)")
         }
         shared.attach(thread.mailbox)
         do throws(SimulatorFault) {
             let port = try handover.take().get()
             let control = try options.controlPort.map { port throws(SimulatorFault) in
-                let requests = ControlRequests(shared: shared)
+                let requests = ControlRequests(shared: shared, backend: backend)
                 do throws(ListenFault) {
-                    return try HTTPListener(port: port) { requests.answer($0) }
+                    return try HTTPListener(
+                        host: options.controlAddress, port: port,
+                        callbacks: HTTPListener.Callbacks(admit: { _ in .accept { requests.handle($0, $1) } }))
                 } catch {
                     throw SimulatorFault(problem: error.description)
                 }
             }
-            running.withLock { $0 = Running(thread: thread, port: port, control: control) }
+            running.withLock { $0 = Running(thread: thread, port: port, control: control, backend: backend) }
             return port
         } catch {
             finish(thread)
+            backend?.stop()
             throw error
         }
     }
@@ -129,6 +144,7 @@ public final class SimulatorServer: Sendable {
         guard let stopped else { return }
         stopped.control?.stop()
         finish(stopped.thread)
+        stopped.backend?.stop()
     }
 
     private func finish(_ thread: LoopThread) {

@@ -17,10 +17,15 @@ final class SimulatorShared: Sendable {
     let options: SimulatorServer.Options
     let files: SimulatorFiles?
     var clock: SimulatorClock { options.clock }
-    /// Connections that are open.
+    /// Connections that are open, and all that ever were; those that were turned away.
     let connectionCount = Atomic<Int>(0)
+    let openedCount = Atomic<Int>(0)
+    let turnedAwayCount = Atomic<Int>(0)
+    /// Lines of the journal that could not be written.
+    let unwrittenCount = Atomic<Int>(0)
     /// Requests that wait for their latency.
     let heldCount = Atomic<Int>(0)
+    let followers = TokenFollowers()
     private let orders = Mutex<[Order]>([])
     private let mailbox = Mutex<LoopMailbox?>(nil)
 

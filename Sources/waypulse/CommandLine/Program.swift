@@ -12,9 +12,11 @@ import Streams
 enum Program {
     static var commands: [any Command.Type] {
         [
-            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, CheckPayloadCommand.self, ReplayCommand.self,
+            DemoCommand.self, RunCommand.self, PlanCommand.self, ValidateCommand.self, CheckPayloadCommand.self,
+            ReplayCommand.self,
             RecordCommand.self, LagCommand.self, DlqListCommand.self, DlqShowCommand.self, DlqRedriveCommand.self,
-            SimulateAPNsCommand.self,
+            SimulateAPNsCommand.self, SimulateAPNsFaultCommand.self, SimulateAPNsPhoneCommand.self,
+            SimulateAPNsTokenCommand.self,
             SimulateFaultsCommand.self,
             ConfigDefaultsCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self,
             VersionCommand.self,

@@ -68,4 +68,24 @@ struct JournalTests {
             #expect(fault?.line == line)
         }
     }
+
+    @Test(
+        "At its limit the oldest tenth is let go: numbers go on, tallies count all, and a file that begins later reads back"
+    )
+    func limit() throws {
+        var journal = Journal(maxEntries: 20)
+        for number in 0..<25 { journal.append(Self.entry(number)) }
+        #expect(journal.firstNumber == 6 && journal.nextNumber == 25)
+        #expect(journal.entries.map(\.number) == Array(6..<25))
+        journal.amend(3, .verdict(.overwritten))
+        journal.amend(24, .verdict(.overwritten))
+        #expect(journal.tallies.verdicts == ["alerted": 24, "overwritten": 1])
+        #expect(journal.tallies.answers == ["200": 25])
+        #expect(journal.lines(from: 20).split(separator: UInt8(ascii: "\n")).count == 5)
+        let read = try Journal(parsing: journal.lines())
+        #expect(read.entries == journal.entries)
+        #expect(read.firstNumber == 6)
+        let early = Array(#"{"amends":2,"fate":"lost"}"#.utf8) + [UInt8(ascii: "\n")]
+        #expect(try Journal(parsing: early + journal.lines() + early).entries == journal.entries)
+    }
 }

@@ -225,4 +225,26 @@ struct PhoneModelTests {
         for verdict in all { #expect(Verdict(verdict.description) == verdict) }
         #expect(Verdict("dropped:else") == nil)
     }
+
+    @Test("Nobody listens to a token that was replaced")
+    mutating func formerToken() {
+        let newToken = String(repeating: "ef", count: 80)
+        phones.rotate(Self.token, to: newToken)
+        expect(.dropped(.ended), Self.update())
+        expect(.applied, Self.update(), token: newToken)
+        #expect(phones.activities.count == 1)
+        phones.rotate(newToken, to: Self.token)
+        expect(.applied, Self.update(1))
+    }
+
+    @Test("V11: what the system ended after 8 hours is ended since then, and that is told once")
+    mutating func endedBySystem() {
+        expect(.applied, Self.update())
+        nowMilliseconds += 9 * 3_600_000
+        let outcome = receive(Self.update(9 * 3_600))
+        #expect(outcome.judgements.map(\.verdict) == [.dropped(.ended)])
+        #expect(outcome.endedToken == Self.token)
+        #expect(outcome.endedAtMilliseconds == (Self.noonSeconds + 8 * 3_600) * 1_000)
+        #expect(receive(Self.update(9 * 3_600 + 1)).endedToken == nil)
+    }
 }

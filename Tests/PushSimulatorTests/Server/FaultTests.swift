@@ -175,6 +175,142 @@ struct FaultTests {
         bench.drive { client.endings[1] == .answered(200, "") }
     }
 
+    @Test("Q13: a revoked key is refused on every connection, and taken again once it is not")
+    func keyRevoked() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.isKeyRevoked = true }
+        client.send(1)
+        bench.drive { client.endings[1] == .answered(403, "InvalidProviderToken") }
+        bench.simulator.change { $0.isKeyRevoked = false }
+        client.send(2)
+        bench.drive { client.endings[2] == .answered(200, "") }
+    }
+
+    @Test("Q11: TooManyProviderTokenUpdates on connections that stand, then on all, then on none")
+    func refusedTokenUpdates() throws {
+        let bench = try SimulatorBench()
+        let standing = try bench.acceptedClient()
+        let refusal = SimulatorClient.Ending.answered(429, "TooManyProviderTokenUpdates")
+        bench.simulator.change { $0.refusedTokenUpdates = .standing }
+        bench.drive { bench.simulator.shared.hasObeyed }
+        let fresh = try bench.acceptedClient()
+        standing.send(1)
+        bench.drive { standing.endings[1] == refusal }
+        bench.simulator.change { $0.refusedTokenUpdates = .all }
+        fresh.send(1)
+        bench.drive { fresh.endings[1] == refusal }
+        bench.simulator.change { $0.refusedTokenUpdates = .none }
+        bench.drive { bench.simulator.shared.hasObeyed }
+        standing.send(2)
+        fresh.send(2)
+        bench.drive { standing.endings[2] == .answered(200, "") && fresh.endings[2] == .answered(200, "") }
+    }
+
+    @Test("Q28: another name in the certificate, or no h2, for new connections while it runs")
+    func handshakes() throws {
+        let bench = try SimulatorBench()
+        let standing = try bench.acceptedClient()
+        for fault in [\FaultSettings.hasWrongName, \.isWithoutHTTP2] {
+            bench.simulator.change { $0[keyPath: fault] = true }
+            bench.drive { bench.simulator.shared.hasObeyed }
+            let refused = try bench.client()
+            bench.drive { refused.isClosed }
+            #expect(!refused.isReady)
+            bench.simulator.change { $0[keyPath: fault] = false }
+            bench.drive { bench.simulator.shared.hasObeyed }
+            _ = try bench.acceptedClient()
+        }
+        standing.send(1)
+        bench.drive { standing.endings[1] == .answered(200, "") }
+    }
+
+    @Test("Q14, Q21, Q27: an error for one token alone, with a time, with a body of its own, without apns-id")
+    func oneToken() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        let other = String(repeating: "cd", count: 80)
+        bench.simulator.change { faults in
+            var gone = InjectedError(status: 410, reason: "Unregistered", share: 1)
+            gone.token = other.uppercased()
+            gone.ageMilliseconds = 5_000
+            faults.errors = [gone]
+        }
+        client.send(1)
+        client.send(2, token: other)
+        bench.drive { client.endings[1] != nil && client.endings[2] != nil }
+        #expect(client.endings[1] == .answered(200, ""))
+        #expect(client.endings[2] == .answered(410, "Unregistered"))
+        let body = try #require(client.bodies[2].flatMap { JSONDocument.parse($0)?.asObject })
+        let entry = try #require(bench.simulator.journal.entries.last { $0.status == 410 })
+        #expect(abs((body.integer("timestamp") ?? 0) - (entry.atMilliseconds - 5_000)) < 5_000)
+        bench.simulator.change { faults in
+            var odd = InjectedError(status: 503, reason: "", share: 1)
+            odd.body = "<html>"
+            odd.omitsIdentifier = true
+            faults.errors = [odd]
+        }
+        client.send(3)
+        bench.drive { client.endings[3] == .answered(503, "") }
+        #expect(client.bodies[3] == Array("<html>".utf8))
+        #expect(!client.hasIdentifier.contains(3) && client.hasIdentifier.contains(1))
+    }
+
+    @Test("K4: errors that were ordered count as errors: the limit falls to one, then comes GOAWAY; 410 does not count")
+    func injectedErrorsCount() throws {
+        let bench = try SimulatorBench { $0.face.maxErrorsInARow = 2 }
+        let client = try bench.acceptedClient()
+        func send(_ tags: ClosedRange<UInt64>) {
+            for tag in tags {
+                client.send(tag)
+                bench.drive { client.endings[tag] != nil }
+            }
+        }
+        bench.simulator.change { $0.errors = [.init(status: 410, reason: "Unregistered", share: 1)] }
+        send(1...10)
+        #expect(client.connection.peerStreamLimit == 1_000)
+        bench.simulator.change { $0.errors = [.init(status: 400, reason: "BadDeviceToken", share: 1)] }
+        send(11...13)
+        bench.drive { client.connection.peerStreamLimit == 1 }
+        send(14...15)
+        bench.drive { client.isClosed }
+        #expect(client.goAways == [#"{"reason":"BadDeviceToken"}"#])
+    }
+
+    @Test("Q19: a token that is replaced as the request arrives is expired, and its app hears of another")
+    func rotation() throws {
+        let bench = try SimulatorBench { $0.phones.updateTokenDelayMilliseconds = 0 }
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.tokenRotationShare = 1 }
+        client.send(1)
+        bench.drive { client.endings[1] == .answered(410, "ExpiredToken") }
+        bench.drive { bench.simulator.tokenReports.count == 1 }
+        bench.simulator.change { $0.tokenRotationShare = 0 }
+        let report = bench.simulator.tokenReports[0]
+        #expect(report.replacedToken == SimulatorClient.token)
+        client.send(2, token: report.token)
+        bench.drive { client.endings[2] == .answered(200, "") }
+    }
+
+    @Test(
+        "Q22: a push that is overtaken gets its verdict after the one that overtook it; without one, when the simulator ends at the latest"
+    )
+    func reordered() throws {
+        let bench = try SimulatorBench()
+        let client = try bench.acceptedClient()
+        bench.simulator.change { $0.reorderedShare = 1 }
+        client.send(1)
+        bench.drive { client.endings[1] == .answered(200, "") }
+        #expect(bench.simulator.journal.entries[1].verdict == nil)
+        client.send(2)
+        bench.drive { client.endings[2] == .answered(200, "") }
+        #expect(bench.simulator.journal.entries.map(\.verdict) == [.applied, .dropped(.outdated), .applied])
+        client.send(3)
+        bench.drive { client.endings[3] == .answered(200, "") }
+        bench.simulator.stop()
+        #expect(bench.simulator.journal.entries[3].verdict == .applied)
+    }
+
     @Test("Fault settings go through JSON, and what is unknown or of another type is named")
     func json() throws {
         var faults = FaultSettings()

@@ -63,6 +63,9 @@ final class SimulatorClient: ClientHandler {
 
     private(set) var connection: ClientConnection!
     private(set) var endings: [UInt64: Ending] = [:]
+    private(set) var bodies: [UInt64: [UInt8]] = [:]
+    /// Answers that had an `apns-id`.
+    private(set) var hasIdentifier: Set<UInt64> = []
     private(set) var goAways: [String] = []
     private(set) var isReady = false
     private(set) var isClosed = false
@@ -110,6 +113,8 @@ final class SimulatorClient: ClientHandler {
         switch outcome {
         case .answered(let response):
             let reason = JSONDocument.parse(Array(response.body))?.asObject?["reason"]?.asString ?? ""
+            bodies[tag] = Array(response.body)
+            if response.field("apns-id") != nil { hasIdentifier.insert(tag) }
             endings[tag] = .answered(response.status, reason)
         case .notProcessed(let cause): endings[tag] = .notProcessed(cause)
         case .unknown: endings[tag] = .unknown
