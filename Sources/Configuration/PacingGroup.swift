@@ -70,6 +70,13 @@ public struct PacingGroup: Sendable {
     public let renew = Option.flag(
         "pacing.renew", standard: false, scope: .overridable,
         "At maxActivityLife renew the activity through its start token instead of ending it.")
+    public let startBudget = Option.integer(
+        "pacing.startBudget", standard: 10, in: 1...1_000_000,
+        "How many starts by push one push-to-start token is sent in startBudgetWindow; more would be dropped by the phone, and wait."
+    )
+    public let startBudgetWindow = Option.duration(
+        "pacing.startBudgetWindow", standard: "1h", in: Bounds.positiveDuration,
+        "The time in which startBudget counts. Apple publishes neither; about ten in short order have been reported.")
     public let removeAfter = Option.duration(
         "pacing.removeAfter", standard: "12h", in: Bounds.positiveDuration, scope: .overridable,
         "How long after its end an activity is remembered, so that late events do not begin it anew.")

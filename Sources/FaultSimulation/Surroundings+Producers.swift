@@ -68,11 +68,13 @@ extension Surroundings {
 
     /// From now on the card listens to the token; the app's back end says so a little later, in the order of its tokens.
     mutating func report(_ token: PushToken, of activity: Int, life: Int) {
+        let before = rides[activity].cards[life]?.token.flatMap { provider.tokens[$0]?.registeredAtMilliseconds }
         rides[activity].cards[life]?.listen(to: token)
         let at = max(
             realMilliseconds + random.between(0, 12_000), rides[activity].lastReportMilliseconds + 1)
         rides[activity].lastReportMilliseconds = at
-        let unix = unixMilliseconds
+        // Producers' clocks differ, but an app that reports another token says so later than of the last one.
+        let unix = max(unixMilliseconds, before.map { $0 + 1 } ?? .min)
         provider.tokens[token] = TokenRecord(
             activity: activity, life: life, isStart: false, registeredAtMilliseconds: unix)
         note(activity, [1, at], "the phone listens to a new token, reported at \(at / 1_000) s")

@@ -98,6 +98,9 @@ extension Lane {
             hold(flight, milliseconds: milliseconds, holdsNewer: false, after: reaction, at: moment)
             return .held(milliseconds: milliseconds)
         case .refused:
+            if mayForget {
+                shard.forgetStartToken(of: ticket, goneAtMilliseconds: flight.update.takenAt.wallMilliseconds)
+            }
             shard.settle(ticket, mayForget ? .targetGone : .refused, at: moment.pacing)
             return mayForget ? .targetGone : .refused
         case .targetGone:
@@ -123,10 +126,17 @@ extension Lane {
         let update = flight.update
         var goneAtMilliseconds: Int64?
         if case .gone(let milliseconds) = reaction.token { goneAtMilliseconds = milliseconds }
-        let mayForget = GoneToken.mayBeForgotten(
-            registeredAtMilliseconds: update.targetRegisteredAtMilliseconds, goneAtMilliseconds: goneAtMilliseconds,
-            isStillOnFile: true, wasSentAtMilliseconds: update.takenAt.wallMilliseconds)
+        // By now it may have been reported anew, or another may have taken its place: that one is not to blame.
+        let registeredAt = shards[flight.shard].targetRegisteredAtMilliseconds(of: update.ticket)
+        let mayForget =
+            registeredAt.map {
+                GoneToken.mayBeForgotten(
+                    registeredAtMilliseconds: $0, goneAtMilliseconds: goneAtMilliseconds, isStillOnFile: true,
+                    wasSentAtMilliseconds: update.takenAt.wallMilliseconds)
+            } ?? true
         if mayForget {
+            shards[flight.shard].forgetStartToken(
+                of: update.ticket, goneAtMilliseconds: goneAtMilliseconds ?? update.takenAt.wallMilliseconds)
             shards[flight.shard].settle(update.ticket, .targetGone, at: moment.pacing)
             return .targetGone
         }

@@ -90,6 +90,7 @@ extension Lane {
         permitChanges += 1
         standings[index].sendsUntilMilliseconds = .min
         for pool in pools.indices { pools[pool].retries.removeAll(ofShard: index) }
+        registry.removeAll(ofShard: index)
         if !throttles.isEmpty { throttles = throttles.filter { $0.value.shard != index } }
     }
 

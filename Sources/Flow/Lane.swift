@@ -8,6 +8,8 @@ public struct LaneSettings: Sendable {
     public var types: ActivityTypes
     public var reactions = ReactionTable()
     public var breaker = Breaker.Settings()
+    /// Of each start token, where there is a registry that counts (`ShardSettings.asksRegistry`).
+    public var startBudget = StartBudget()
     /// Whether broadcast pushes can be delivered; where not, an update for a channel is refused by name.
     public var broadcasts = true
     /// Jitter comes from this.
@@ -43,6 +45,8 @@ public final class Lane {
         var count = 0
     }
     @exclusivity(unchecked) var random: SplitMix
+    var registry = RegistryQuestions()
+    var startDeferrals: [StartDeferral] = []
     /// Of retries, in the order in which they were held.
     var nextRetryOrder: UInt64 = 1
     @exclusivity(unchecked) private var nextPool = 0
@@ -149,7 +153,7 @@ public final class Lane {
         return earliest
     }
 
-    /// When `next` is worth another try for time alone, on the real clock: a retry or a probe will be due. What was due by `now` waits for
+    /// When `next` (or `takeRegistryRequests`) is worth another try for time alone, on the real clock: a retry or a probe will be due. What was due by `now` waits for
     /// something else, such as a free stream or an update to probe with, and time does not bring that.
     public func nextRealDueMilliseconds(after now: Int64) -> Int64? {
         var earliest = Int64.max
@@ -157,6 +161,7 @@ public final class Lane {
             if let due = pools[index].retries.nextDueMilliseconds, due > now { earliest = min(earliest, due) }
             if let due = pools[index].breaker.nextProbeMilliseconds, due > now { earliest = min(earliest, due) }
         }
+        if let due = registry.later.nextDueMilliseconds { earliest = min(earliest, max(due, now)) }
         return earliest == .max ? nil : earliest
     }
 
@@ -238,7 +243,7 @@ public final class Lane {
     /// After `finish`: nothing is under way, and nothing will leave any more.
     public var isIdle: Bool {
         // A retry that was superseded still stands in its queue: the shards know which ones count.
-        inFlight.isEmpty && nextPacingDueMilliseconds == nil && !hasReady()
+        inFlight.isEmpty && nextPacingDueMilliseconds == nil && !hasReady() && registry.awaitedByStarts == 0
             && shards.allSatisfy { $0.statistics.unsettledUpdates == 0 }
     }
 

@@ -12,27 +12,19 @@ struct RetryQueue {
         let order: UInt64
     }
 
-    private var heap: [Waiting] = []
+    private var later = TimedQueue<Waiting>()
     private var due: (urgent: ArraySlice<Waiting>, routine: ArraySlice<Waiting>) = ([], [])
 
-    var count: Int { heap.count + due.urgent.count + due.routine.count }
-    var nextDueMilliseconds: Int64? { heap.first?.notBeforeMilliseconds }
+    var count: Int { later.count + due.urgent.count + due.routine.count }
+    var nextDueMilliseconds: Int64? { later.nextDueMilliseconds }
     func hasDue(urgent: Bool) -> Bool { urgent ? !due.urgent.isEmpty : !due.routine.isEmpty }
 
     mutating func add(_ waiting: Waiting) {
-        heap.append(waiting)
-        var child = heap.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard RetryQueue.isEarlier(heap[child], heap[parent]) else { break }
-            heap.swapAt(child, parent)
-            child = parent
-        }
+        later.add(waiting, dueMilliseconds: waiting.notBeforeMilliseconds, order: waiting.order)
     }
 
     mutating func advance(to nowMilliseconds: Int64) {
-        while let first = heap.first, first.notBeforeMilliseconds <= nowMilliseconds {
-            removeFirst()
+        while let first = later.popDue(at: nowMilliseconds) {
             if first.isUrgent { due.urgent.append(first) } else { due.routine.append(first) }
         }
     }
@@ -43,31 +35,9 @@ struct RetryQueue {
 
     /// Forgets what waits for a shard that is no more.
     mutating func removeAll(ofShard shard: Int) {
-        let kept = heap.filter { $0.shard != shard }
-        heap.removeAll(keepingCapacity: true)
-        for waiting in kept { add(waiting) }
+        later.removeAll { $0.shard == shard }
         due.urgent = ArraySlice(due.urgent.filter { $0.shard != shard })
         due.routine = ArraySlice(due.routine.filter { $0.shard != shard })
-    }
-
-    private mutating func removeFirst() {
-        heap.swapAt(0, heap.count - 1)
-        heap.removeLast()
-        var parent = 0
-        while true {
-            var earliest = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && RetryQueue.isEarlier(heap[child], heap[earliest]) {
-                earliest = child
-            }
-            if earliest == parent { return }
-            heap.swapAt(parent, earliest)
-            parent = earliest
-        }
-    }
-
-    private static func isEarlier(_ left: Waiting, _ right: Waiting) -> Bool {
-        (left.notBeforeMilliseconds, left.order) < (right.notBeforeMilliseconds, right.order)
     }
 }
 

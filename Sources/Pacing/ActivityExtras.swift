@@ -14,6 +14,7 @@ final class ActivityExtras {
     var knownTargets = KnownTargets()
     var renewal: Renewal?
     var motion: Motion?
+    var particulars: Particulars?
     /// The largest offsets applied of all sources but the first.
     var otherOffsets: [Int64] = []
     @exclusivity(unchecked) var pending: PendingUpdate?
@@ -21,6 +22,7 @@ final class ActivityExtras {
     var isEmpty: Bool {
         life == 0 && relevanceScore == nil && attributes == nil && attributesType == nil && setFields.isEmpty
             && knownTargets.isEmpty && renewal == nil && motion == nil && pending == nil && otherOffsets.isEmpty
+            && particulars == nil
     }
 }
 

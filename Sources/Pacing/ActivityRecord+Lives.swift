@@ -9,6 +9,7 @@ extension ActivityRecord {
         guard let extras = stored.pointee.extras else { return }
         if extras.pending?.isEmpty == true { extras.pending = nil }
         if extras.renewal?.isEmpty == true { extras.renewal = nil }
+        if extras.particulars?.isEmpty == true { extras.particulars = nil }
         if extras.isEmpty { stored.pointee.extras = nil }
     }
 
@@ -24,6 +25,9 @@ extension ActivityRecord {
         goneTarget = nil
         renewalStartToken = nil
         renewalAlert = nil
+        user = nil
+        replacement = nil
+        revocation = nil
         stored.pointee.extras?.motion = nil
     }
 
@@ -43,6 +47,11 @@ extension ActivityRecord {
         extras.life = (former.extras?.life ?? 0) + 1
         extras.otherOffsets = former.extras?.otherOffsets ?? []
         extras.knownTargets = former.extras?.knownTargets ?? KnownTargets()
+        if let renewals = former.extras?.particulars?.renewals, renewals > 0 {
+            let particulars = Particulars()
+            particulars.renewals = renewals
+            extras.particulars = particulars
+        }
         // An answer for the former life may be on its way.
         if let flight = former.extras?.pending?.flight {
             let pending = PendingUpdate()

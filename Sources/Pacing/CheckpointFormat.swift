@@ -3,7 +3,9 @@ import Telemetry
 /// What the bytes of a checkpoint begin with, and the parts that writing and reading share.
 enum CheckpointFormat {
     /// Rises whenever a program of before could not read what is written now.
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
+    /// What the release before wrote.
+    static let oldestVersion: UInt8 = 1
     static let activity: UInt8 = 0
     static let earlyToken: UInt8 = 1
     /// So many numbers above the last one used are promised with each checkpoint.
@@ -27,24 +29,26 @@ enum CheckpointFormat {
     /// Of the flags of a record, those that outlive the process.
     static let keptRecordFlags: StoredRecord.Flags = [
         .beganOnPhone, .lacksStart, .hasBeenSent, .hadTarget, .hasShown, .frequentUpdates, .isStarting, .isEnding,
-        .isRetargeting, .knowsTarget, .isOver,
+        .isRetargeting, .knowsTarget, .isOver, .awaitsStartToken,
     ]
 }
 
 /// What stands at the front of an activity's checkpoint, for whoever wants nothing else of it.
 struct CheckpointHeader {
     let flags: CheckpointFormat.Flags
+    /// Nil where it does not say.
+    let writtenAtMilliseconds: Int64?
 
     init(_ bytes: UnsafeRawBufferPointer) throws(CheckpointFault) {
         var reader = try CheckpointReader(sealed: bytes)
-        _ = try reader.byte()
+        let version = try reader.byte()
         _ = try reader.byte()
         flags = CheckpointFormat.Flags(rawValue: try reader.number())
+        writtenAtMilliseconds = version >= 2 ? try reader.int48().known : nil
     }
 
     /// By how much the number that was promised lies above the last one that was used.
     var numbersAhead: UInt8 { flags.contains(.exact) ? 0 : CheckpointFormat.numbersAhead }
-    var writtenAtMilliseconds: Int64? { nil }
 }
 
 extension CheckpointWriter {
@@ -85,6 +89,17 @@ extension CheckpointWriter {
         case .immediate: append(Int64.min)
         case .at(let milliseconds): append(milliseconds)
         }
+    }
+
+    mutating func append(_ revocation: Revocation) {
+        append(revocation.token) { $0.append($1) }
+        append(revocation.tokenAtMilliseconds)
+        append(revocation.allAtMilliseconds)
+    }
+
+    mutating func append(_ replacement: Replacement) {
+        replacement.identifier.withUnsafeBytes { append(sized: $0) }
+        append(replacement.life) { $0.append($1) }
     }
 
     mutating func append(_ fields: [FieldPath]) {
@@ -130,6 +145,18 @@ extension CheckpointReader {
     mutating func dismissal() throws(CheckpointFault) -> Dismissal {
         let milliseconds: Int64 = try number()
         return milliseconds == .min ? .immediate : .at(milliseconds: milliseconds)
+    }
+
+    mutating func revocation() throws(CheckpointFault) -> Revocation {
+        let token = try optional { reader throws(CheckpointFault) in try reader.token() }
+        return Revocation(token: token, tokenAtMilliseconds: try number(), allAtMilliseconds: try number())
+    }
+
+    mutating func replacement() throws(CheckpointFault) -> Replacement {
+        let identifier = Array(try sized())
+        return Replacement(
+            identifier: identifier,
+            life: try optional { reader throws(CheckpointFault) -> UInt32 in try reader.number() })
     }
 
     mutating func fields() throws(CheckpointFault) -> [FieldPath] {

@@ -7,6 +7,7 @@ struct EarlyTokens {
         var registeredAtMilliseconds: Int64
         var frequentUpdates: Bool?
         var receivedAtMilliseconds: Int64
+        var revocation: Revocation?
     }
 
     /// At the limit the oldest is forgotten: its activity then waits for its token to be reported again.
@@ -32,26 +33,29 @@ struct EarlyTokens {
     /// What is in memory already is newer, and stays.
     mutating func restore(
         _ identifier: [UInt8], token: PushToken?, registeredAtMilliseconds: Int64, frequentUpdates: Bool?,
-        receivedAtMilliseconds: Int64
+        receivedAtMilliseconds: Int64, revocation: Revocation?
     ) {
         guard tokens[identifier] == nil else { return }
         tokens[identifier] = EarlyToken(
             token: token, registeredAtMilliseconds: registeredAtMilliseconds, frequentUpdates: frequentUpdates,
-            receivedAtMilliseconds: receivedAtMilliseconds)
+            receivedAtMilliseconds: receivedAtMilliseconds, revocation: revocation)
         order.append((identifier, receivedAtMilliseconds))
     }
 
-    mutating func keep(
-        _ event: Event, token: PushToken?, frequentUpdates: Bool?, nowMilliseconds now: Int64
-    ) {
+    /// - Returns: false where a later registration is kept: then nothing of this one counts.
+    mutating func keep(_ event: Event, nowMilliseconds now: Int64) -> Bool {
         forgetOld(now)
         let identifier = Array(event.identifier)
         let before = tokens[identifier]
-        tokens[identifier] = EarlyToken(
-            token: token ?? before?.token, registeredAtMilliseconds: event.timestampMilliseconds,
-            frequentUpdates: frequentUpdates ?? before?.frequentUpdates, receivedAtMilliseconds: now)
+        var early =
+            before
+            ?? EarlyToken(registeredAtMilliseconds: .min, receivedAtMilliseconds: now)
+        guard early.take(event.detail, atMilliseconds: event.timestampMilliseconds) else { return false }
+        early.receivedAtMilliseconds = now
+        tokens[identifier] = early
         if before?.receivedAtMilliseconds != now { order.append((identifier, now)) }
         if heldPlaces > 2 * EarlyTokens.limit { forgetSuperseded() }
+        return true
     }
 
     /// Places in the order, those of tokens that came again meanwhile included.
@@ -92,5 +96,28 @@ struct EarlyTokens {
             order.removeFirst(forgotten)
             forgotten = 0
         }
+    }
+}
+
+extension EarlyTokens.EarlyToken {
+    /// - Returns: false where a later registration stands.
+    fileprivate mutating func take(_ detail: EventDetail?, atMilliseconds time: Int64) -> Bool {
+        var named: PushToken?
+        if case .updateToken(let token)? = detail?.target { named = token }
+        if detail?.isRevoked == true {
+            var revocation = self.revocation ?? Revocation()
+            revocation.takeBack(named, atMilliseconds: time)
+            self.revocation = revocation
+            if registeredAtMilliseconds <= time, named == nil || named == token { token = nil }
+        } else if let named {
+            guard time >= registeredAtMilliseconds,
+                revocation?.covers(named, registeredAtMilliseconds: time) != true
+            else { return false }
+            token = named
+            registeredAtMilliseconds = time
+            if revocation?.isOver(atMilliseconds: time) == true { revocation = nil }
+        }
+        frequentUpdates = detail?.frequentUpdates ?? frequentUpdates
+        return true
     }
 }

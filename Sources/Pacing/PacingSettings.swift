@@ -94,6 +94,8 @@ public struct ShardSettings: Sendable {
     public var keepsOrderOfRelease = false
     /// A store keeps checkpoints: no number is used, and no start leaves, before it has promised to remember.
     public var keepsCheckpoints = false
+    /// There is a registry of tokens, and somebody asks it what `takeErrands` gives: no start leaves that it has not counted.
+    public var asksRegistry = false
     /// Schema check of a merged content-state; nil where it fits.
     public var check: @Sendable (_ attributesType: String?, _ contentState: ContentState) -> EventFault?
     public var checkAttributes: @Sendable (_ attributesType: String?, _ attributes: JSONObject) -> EventFault?

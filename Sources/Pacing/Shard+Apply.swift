@@ -31,11 +31,7 @@ extension Shard {
         case .activityStarted:
             return applyStart(event, origin: origin, moment)
         case .token:
-            guard case .updateToken(let token)? = event.detail?.target else {
-                keepEarly(event, token: nil, moment)
-                return nil
-            }
-            keepEarly(event, token: token, moment)
+            keepEarly(event, moment)
             return nil
         case .activityEnded:
             count(.unknownActivity)
@@ -62,6 +58,7 @@ extension Shard {
             return fault
         }
         let index = begin(event, attributesType: nil, moment)
+        askToBegin(index)
         record(index).lacksStart = true
         record(index).lifeStartMilliseconds = moment.nowMilliseconds
         if settings.planTargets, record(index).target == nil {
@@ -72,10 +69,11 @@ extension Shard {
         return applyToKnown(index, event, origin: origin, moment)
     }
 
-    private func keepEarly(_ event: Event, token: PushToken?, _ moment: Instant) {
-        earlyTokens.keep(
-            event, token: token, frequentUpdates: event.detail?.frequentUpdates,
-            nowMilliseconds: moment.nowMilliseconds)
+    private func keepEarly(_ event: Event, _ moment: Instant) {
+        guard earlyTokens.keep(event, nowMilliseconds: moment.nowMilliseconds) else {
+            count(.outOfOrder)
+            return
+        }
         if settings.keepsCheckpoints { unsavedEarlyTokens.insert(Array(event.identifier)) }
         count(.applied)
     }
@@ -100,9 +98,12 @@ extension Shard {
     }
 
     private func applyToken(_ index: UInt32, _ event: Event, origin: Origin, _ moment: Instant) -> EventFault? {
+        guard takeOverToken(index, event, moment) else {
+            count(.outOfOrder)
+            return nil
+        }
         remember(index, event, origin: origin)
         markUnsaved(index)
-        takeOverToken(index, event, moment)
         count(.applied)
         evaluate(index, moment)
         return nil
@@ -131,7 +132,7 @@ extension Shard {
         let isNewLife = event.kind == .activityStarted && hasNewTarget(event, record)
         // Only an end that has no target waits for a token.
         let isAwaitedToken =
-            event.kind == .token && record.isEnding && record.target == nil
+            event.kind == .token && record.isEnding && (record.target == nil || event.detail?.isRevoked == true)
         guard isNewLife || isAwaitedToken else {
             count(.afterEnd)
             return nil
@@ -141,10 +142,13 @@ extension Shard {
             return nil
         }
         if isNewLife { return applyNewLife(index, event, origin: origin, moment) }
+        guard takeOverToken(index, event, moment) else {
+            count(.outOfOrder)
+            return nil
+        }
         remember(index, event, origin: origin)
         record.noteEnd(atMilliseconds: moment.nowMilliseconds)
         markUnsaved(index)
-        takeOverToken(index, event, moment)
         count(.applied)
         advanceGates(index, moment)
         return nil

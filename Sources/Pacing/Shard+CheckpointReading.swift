@@ -34,21 +34,21 @@ extension Shard {
         guard find(identifier) == nil else { return false }
         var reader = try CheckpointReader(sealed: bytes)
         let version = try reader.byte()
-        guard version == CheckpointFormat.version else {
+        guard CheckpointFormat.oldestVersion...CheckpointFormat.version ~= version else {
             throw CheckpointFault(
                 explanation:
-                    "it has format \(version), and this program reads format \(CheckpointFormat.version): run the newer program"
+                    "it has format \(version), and this program reads formats \(CheckpointFormat.oldestVersion) to \(CheckpointFormat.version): run the newer program"
             )
         }
         if try reader.byte() == CheckpointFormat.earlyToken {
-            try restoreEarlyToken(identifier, from: &reader)
+            try restoreEarlyToken(identifier, from: &reader, version: version)
             return true
         }
         let index = slab.allocate(StoredIdentifier(identifier), StoredRecord(bucket: CadenceBucket(nil)))
         let hash = activities.hash(of: identifier)
         activities.insert(hash, index: index)
         do throws(CheckpointFault) {
-            let flags = try read(index, from: &reader, moment)
+            let flags = try read(index, from: &reader, version: version, moment)
             try reader.finish()
             resume(index, flags, moment)
             return true
@@ -61,7 +61,7 @@ extension Shard {
     }
 
     private func read(
-        _ index: UInt32, from reader: inout CheckpointReader, _ moment: Instant
+        _ index: UInt32, from reader: inout CheckpointReader, version: UInt8, _ moment: Instant
     ) throws(CheckpointFault) -> CheckpointFormat.Flags {
         let state = state(index)
         let record = record(index)
@@ -71,6 +71,7 @@ extension Shard {
         func past(_ time: Int48) -> Int48 { time == .min || time.value <= now.value ? time : now }
 
         let flags = CheckpointFormat.Flags(rawValue: try reader.number())
+        if version >= 2 { _ = try reader.int48() }
         stored.pointee.flags = StoredRecord.Flags(rawValue: try reader.number())
             .intersection(CheckpointFormat.keptRecordFlags)
         state.pointee.startOrder = try reader.number()
@@ -125,6 +126,12 @@ extension Shard {
         record.relevanceScore = try reader.optional { reader throws(CheckpointFault) in try reader.double() }
         record.renewalStartToken = try reader.optional { reader throws(CheckpointFault) in try reader.token() }
         record.renewalAlert = try reader.optional { reader throws(CheckpointFault) in try reader.alert() }
+        if version >= 2 {
+            record.renewals = try reader.number()
+            record.user = try reader.optional { reader throws(CheckpointFault) in try reader.text() }
+            record.replacement = try reader.optional { reader throws(CheckpointFault) in try reader.replacement() }
+            record.revocation = try reader.optional { reader throws(CheckpointFault) in try reader.revocation() }
+        }
         let threshold = try reader.double()
         if threshold.isFinite { record.waitingThresholdMeters = threshold }
         if try reader.flag() { try readHeld(index, record, from: &reader, moment) }
@@ -178,6 +185,7 @@ extension Shard {
             state.pointee.quietUntilMilliseconds = start + rules(index).refreshAfterMilliseconds
         }
         if takeOver.mayLackNewest, !flags.contains(.exact) { forgetSuppressedPosition(index, record) }
+        if !flags.contains(.ended) { resumeStart(index, record, moment) }
         if flags.contains(.ended), !record.isEnding {
             giveBack(index, record)
             rearm(index, moment)
@@ -194,6 +202,17 @@ extension Shard {
             return
         }
         evaluate(index, moment)
+    }
+
+    /// What an owner before had asked, or was about to ask, is asked again.
+    private func resumeStart(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) {
+        if record.replacement != nil { replace(index, isLoaded: false, moment) }
+        if record.target == nil { askToBegin(index) }
+        guard let user = record.user, record.awaitsStartToken || (record.isStarting && settings.asksRegistry) else {
+            return
+        }
+        record.awaitsStartToken = false
+        awaitStartToken(index, of: user)
     }
 
     /// Whether time has given a reason that nobody may have looked for.

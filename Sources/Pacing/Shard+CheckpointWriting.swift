@@ -11,7 +11,8 @@ extension Shard {
     ///   - isLast: nothing of the partition leaves any more.
     ///   - isExact: nothing leaves for the activity before another checkpoint is saved.
     func write(
-        _ index: UInt32, sequenceBound: UInt32, isLast: Bool, isExact: Bool, into writer: inout CheckpointWriter
+        _ index: UInt32, sequenceBound: UInt32, isLast: Bool, isExact: Bool, into writer: inout CheckpointWriter,
+        _ moment: Instant
     ) {
         let state = state(index)
         let record = record(index)
@@ -69,6 +70,7 @@ extension Shard {
         writer.append(byte: CheckpointFormat.version)
         writer.append(byte: CheckpointFormat.activity)
         writer.append(flags.rawValue)
+        writer.append(Int48(moment.nowMilliseconds))
         writer.append(recordFlags.rawValue)
         writer.append(state.pointee.startOrder)
         writer.append(state.pointee.lastOffset)
@@ -122,6 +124,10 @@ extension Shard {
         writer.append(record.relevanceScore) { $0.append($1) }
         writer.append(record.renewalStartToken) { $0.append($1) }
         writer.append(record.renewalAlert) { $0.append($1) }
+        writer.append(record.renewals)
+        writer.append(record.user) { $0.append($1) }
+        writer.append(record.replacement) { $0.append($1) }
+        writer.append(record.revocation) { $0.append($1) }
         writer.append(isWaiting ? record.waitingThresholdMeters : .infinity)
         writer.append(record.held) { writer, held in
             writer.append(held.position)
@@ -138,12 +144,21 @@ extension Shard {
     func checkpointDue(_ index: UInt32, _ moment: Instant) -> Int64? {
         let record = record(index)
         if state(index).pointee.flags.contains(.ended), !record.isEnding, record.flight == nil { return nil }
-        if record.flight != nil { return moment.nowMilliseconds }
+        if record.flight != nil || record.awaitsStartToken { return moment.nowMilliseconds }
+        if let replacement = record.replacement, isReplacementOpen(replacement) { return moment.nowMilliseconds }
         if state(index).pointee.flags.contains(.waiting) {
             if let opens = record.gateOpensAtMilliseconds { return opens }
             if record.target != nil { return moment.nowMilliseconds }
         }
         let due = due(index, moment)
         return due == .max ? nil : due
+    }
+
+    /// Whether the store may not know yet that what is replaced has ended.
+    private func isReplacementOpen(_ replacement: Replacement) -> Bool {
+        guard replacement.life != nil, let former = replacement.identifier.withUnsafeBytes({ find($0) }) else {
+            return replacement.life == nil
+        }
+        return record(former)[.isUnsaved]
     }
 }

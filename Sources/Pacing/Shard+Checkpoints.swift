@@ -102,7 +102,7 @@ extension Shard {
         let begin = writer.count
         withIdentifier(ofIndex: index) { writer.append(raw: $0) }
         let identifier = begin..<writer.count
-        write(index, sequenceBound: bound, isLast: isLast, isExact: isExact, into: &writer)
+        write(index, sequenceBound: bound, isLast: isLast, isExact: isExact, into: &writer, moment)
         let checkpoint = identifier.upperBound..<writer.count
         var subject = writer.count..<writer.count
         if let place = record.subject {

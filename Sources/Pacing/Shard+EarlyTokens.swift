@@ -16,6 +16,7 @@ extension Shard {
         writer.append(early.registeredAtMilliseconds)
         writer.append(early.frequentUpdates) { $0.append($1) }
         writer.append(early.receivedAtMilliseconds)
+        writer.append(early.revocation) { $0.append($1) }
         writer.seal(from: checkpointBegin)
         entries.append(
             CheckpointBatch.Entry(
@@ -25,15 +26,19 @@ extension Shard {
     }
 
     func restoreEarlyToken(
-        _ identifier: UnsafeRawBufferPointer, from reader: inout CheckpointReader
+        _ identifier: UnsafeRawBufferPointer, from reader: inout CheckpointReader, version: UInt8
     ) throws(CheckpointFault) {
         let token = try reader.optional { reader throws(CheckpointFault) in try reader.token() }
         let registeredAt: Int64 = try reader.number()
         let frequentUpdates = try reader.optional { reader throws(CheckpointFault) in try reader.flag() }
         let receivedAt: Int64 = try reader.number()
+        var revocation: Revocation?
+        if version >= 2 {
+            revocation = try reader.optional { reader throws(CheckpointFault) in try reader.revocation() }
+        }
         try reader.finish()
         earlyTokens.restore(
             Array(identifier), token: token, registeredAtMilliseconds: registeredAt, frequentUpdates: frequentUpdates,
-            receivedAtMilliseconds: receivedAt)
+            receivedAtMilliseconds: receivedAt, revocation: revocation)
     }
 }

@@ -174,7 +174,9 @@ extension Shard {
 
     private func advanceWaiting(_ index: UInt32, _ record: ActivityRecord, _ moment: Instant) {
         let state = state(index)
-        switch gates(index, moment).opening(isUrgent: record.waitingIsUrgent) {
+        var opening = gates(index, moment).opening(isUrgent: record.waitingIsUrgent)
+        if record.isStarting, opening == .open { opening = startOpening(index, record, moment) }
+        switch opening {
         case .shut:
             leaveReady(index)
         case .at(let milliseconds):

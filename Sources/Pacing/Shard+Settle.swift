@@ -26,7 +26,9 @@ extension Shard {
             endIfNeverBegun(index, flight, settlement)
         }
         switch settlement {
-        case .accepted, .refused, .targetGone, .unknownStart: markUnsaved(index)
+        case .accepted, .refused, .targetGone, .unknownStart:
+            markUnsaved(index)
+            if flight.update.kind == .start { setClearance(index, .none) }
         // The store was told that it leaves; it did not arrive.
         case .unsent: if flight.update.kind == .start { markUnsaved(index) }
         // And the next update may take the place of one that waits to be sent again: an owner that takes over has to count both.
@@ -104,8 +106,17 @@ extension Shard {
             record.target = nil
         }
         record.hasBeenSent = flight.before.hadBeenSent
-        if flight.update.kind == .start { forgetStartToken(record, flight) }
+        guard flight.update.kind == .start else {
+            putBack(index, flight, moment)
+            return
+        }
+        forgetStartToken(record, flight)
+        // Never the same again.
+        if record.target == nil { record.goneTarget = flight.update.target }
         putBack(index, flight, moment)
+        if record.target == nil, let user = record.user, !state(index).pointee.flags.contains(.ended) {
+            awaitStartToken(index, of: user)
+        }
     }
 
     private func settleFormerLife(_ record: ActivityRecord, _ flight: Flight, _ settlement: Settlement) {

@@ -65,16 +65,11 @@ extension Shard {
         if let frequentUpdates = event.detail?.frequentUpdates { setFrequentUpdates(index, frequentUpdates, moment) }
         var alert: Alert?
         switch event.detail?.target ?? .none {
-        case .updateToken(let token): setTarget(index, .updateToken(token), event, moment)
-        case .channel(let channel): setTarget(index, .channel(channel), event, moment)
-        case .startToken(let token):
-            if takesStartToken(record) {
-                setStartTarget(index, token, event)
-                alert = event.detail?.alert
-            } else {
-                keepForRenewal(index, token)
-            }
-        case .user(let user): record.noteKnown(.user(user))
+        case .updateToken(let token):
+            setTarget(index, .updateToken(token), registeredAtMilliseconds: event.timestampMilliseconds, moment)
+        case .channel(let channel):
+            setTarget(index, .channel(channel), registeredAtMilliseconds: event.timestampMilliseconds, moment)
+        case .startToken, .user: if takeStartByPush(index, event) { alert = event.detail?.alert }
         case .none: break
         }
         if let token = event.detail?.renewalStartToken { keepForRenewal(index, token) }
@@ -112,6 +107,7 @@ extension Shard {
             record.hadTarget = true
             record.noteKnown(.updateToken(token))
         }
+        record.revocation = early?.revocation
         return index
     }
 
@@ -134,9 +130,15 @@ extension Shard {
         setFrequentUpdates(index, detail?.frequentUpdates ?? record.frequentUpdates, moment)
         record.lifeStartMilliseconds = min(event.timestampMilliseconds, moment.nowMilliseconds)
         if rules.settings.renew { record.renewalAlert = detail?.alert }
+        // Before anything of this one is judged: the end is to be ready first.
+        if let replaced = detail?.replaces {
+            record.replacement = Replacement(identifier: Array(replaced.utf8), life: nil)
+            replace(index, isLoaded: false, moment)
+        }
         takeStartTarget(index, event, moment)
         if let subject = detail?.follows { follow(index, subject, rules, moment) }
         if event.isForSubject { takePosition(index, of: event, rules, moment) }
+        askToBegin(index)
         if record.beganOnPhone {
             // Where nothing was known before, what the phone shows is the newest truth: both share one.
             record.shownContent =
@@ -157,21 +159,40 @@ extension Shard {
         let record = record(index)
         switch event.detail?.target ?? .none {
         case .updateToken(let token):
-            setTarget(index, .updateToken(token), event, moment)
+            setTarget(index, .updateToken(token), registeredAtMilliseconds: event.timestampMilliseconds, moment)
             record.beganOnPhone = true
         case .channel(let channel):
-            setTarget(index, .channel(channel), event, moment)
+            setTarget(index, .channel(channel), registeredAtMilliseconds: event.timestampMilliseconds, moment)
             record.beganOnPhone = true
-        case .startToken(let token):
-            if takesStartToken(record) {
-                setStartTarget(index, token, event)
-            } else {
-                keepForRenewal(index, token)
-            }
-        case .user(let user):
-            record.noteKnown(.user(user))
+        case .startToken, .user: _ = takeStartByPush(index, event)
         case .none: break
         }
+    }
+
+    /// A start names a start token, or whose it is.
+    ///
+    /// - Returns: whether it is to be begun by that; else the token is kept for renewal.
+    private func takeStartByPush(_ index: UInt32, _ event: Event) -> Bool {
+        let record = record(index)
+        let takes = takesStartToken(record)
+        switch event.detail?.target ?? .none {
+        case .startToken(let token):
+            guard takes else {
+                keepForRenewal(index, token)
+                return false
+            }
+            let time = event.timestampMilliseconds
+            // One that was registered later is on file.
+            if record.isStarting, time < record.targetRegisteredAtMilliseconds { return false }
+            setStartTarget(index, token, registeredAtMilliseconds: time)
+        case .user(let user):
+            record.noteKnown(.user(user))
+            guard takes else { return false }
+            // A plan asks nobody.
+            if !record.isTargetAssumed { awaitStartToken(index, of: user) }
+        case .updateToken, .channel, .none: return false
+        }
+        return true
     }
 
     /// It sends nothing now. Named again after the end it is an echo nevertheless.
@@ -181,16 +202,19 @@ extension Shard {
         record.noteKnown(.startToken(token))
     }
 
-    private func setStartTarget(_ index: UInt32, _ token: PushToken, _ event: Event) {
+    func setStartTarget(_ index: UInt32, _ token: PushToken, registeredAtMilliseconds: Int64) {
         let record = record(index)
+        // Each phone has a budget of its own.
+        if record.target != .startToken(token) { setClearance(index, .none) }
         record.target = .startToken(token)
-        record.targetRegisteredAtMilliseconds = event.timestampMilliseconds
+        record.targetRegisteredAtMilliseconds = registeredAtMilliseconds
+        record.awaitsStartToken = false
         if rules(index).settings.renew { record.renewalStartToken = record.renewalStartToken ?? token }
         record.noteKnown(.startToken(token))
         record.hadTarget = true
         record.isStarting = true
-        // Its life begins with the send.
-        record.lifeStartMilliseconds = nil
+        // Its life begins with the send. One that waited for its user's token does not wait for longer than a life.
+        if record.user == nil { record.lifeStartMilliseconds = nil }
     }
 
     /// Whether a start token would become the target: no update token or channel is known, and nothing was sent in this life.
@@ -216,10 +240,18 @@ extension Shard {
         case .startToken, .user: isByPush = true
         case .updateToken, .channel, .none: break
         }
-        if isByPush, needsAlert, event.detail?.alert == nil {
-            return EventFault(
-                .missingField("alert"),
-                "a start by push without an alert shows nothing on the phone: publish alert.title and alert.body")
+        if isByPush, needsAlert {
+            guard let alert = event.detail?.alert else {
+                return EventFault(
+                    .missingField("alert"),
+                    "a start by push without an alert shows nothing on the phone: publish alert.title and alert.body")
+            }
+            guard alert.hasText else {
+                return EventFault(
+                    .missingField("alert.title"),
+                    "a start by push whose alert has neither title nor body shows nothing on the phone: publish alert.title and alert.body"
+                )
+            }
         }
         guard event.detail?.attributes != nil || isByPush else { return nil }
         return settings.checkAttributes(event.detail?.attributesType, event.detail?.attributes ?? JSONObject())
@@ -234,5 +266,19 @@ extension Shard {
             return .failure(fault)
         }
         return .success(merged)
+    }
+}
+
+extension Alert {
+    /// Whether there is anything to read: the provider takes a start without, and the phone drops it.
+    var hasText: Bool { Alert.hasText(title) || Alert.hasText(body) }
+
+    private static func hasText(_ value: JSONValue?) -> Bool {
+        switch value {
+        case .string(let text)?: !text.isEmpty
+        // A key of the app's own texts.
+        case .object(let object)?: !object.members.isEmpty
+        default: false
+        }
     }
 }

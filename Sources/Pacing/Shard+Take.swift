@@ -36,6 +36,7 @@ extension Shard {
             advanceGates(index, moment)
             return nil
         }
+        if record.isStarting, mustBeCleared(index, moment) { return nil }
         if startMustBeNoted(index, reasons.contains(.started) || record.flight?.update.kind == .start, moment) {
             return nil
         }
@@ -78,6 +79,26 @@ extension Shard {
             return nil
         }
         return (ticket.slot, flight)
+    }
+
+    /// When the app last reported the target that an update went to; nil where that is the activity's no more.
+    public func targetRegisteredAtMilliseconds(of ticket: Ticket) -> Int64? {
+        guard let (index, flight) = flight(of: ticket), flight.life == record(index).life else { return nil }
+        if flight.update.kind == .start { return flight.update.targetRegisteredAtMilliseconds }
+        let record = record(index)
+        return record.target == flight.update.target ? record.targetRegisteredAtMilliseconds : nil
+    }
+
+    /// The provider knows the start token of an update no more, so the registry is to forget it, where it came from there.
+    ///
+    /// - Parameter goneAtMilliseconds: one that was registered later is alive.
+    public func forgetStartToken(of ticket: Ticket, goneAtMilliseconds: Int64) {
+        guard let (index, flight) = flight(of: ticket), let user = record(index).user,
+            case .startToken(let token) = flight.update.target
+        else { return }
+        ask(
+            index,
+            .forgetStartToken(user: user, app: appName(index), token, goneAtMilliseconds: goneAtMilliseconds))
     }
 
     private func firstReady(pool: Int) -> UInt32? {
@@ -183,7 +204,8 @@ extension Shard {
             isUrgent: reasons.isUrgent, priority: priority, sequence: record.sequence, apnsIdentifier: identifier,
             timestampSeconds: stamp(record, moment),
             staleDateSeconds: kind == .end ? nil : staleDate(rules, moment),
-            dismissal: kind == .end ? record.dismissal : nil, contentState: contentState, alert: alert,
+            dismissal: kind == .end ? record.dismissal?.clamped(sentAtMilliseconds: moment.wallMilliseconds) : nil,
+            contentState: contentState, alert: alert,
             relevanceScore: record.relevanceScore, target: target,
             targetRegisteredAtMilliseconds: record.targetRegisteredAtMilliseconds,
             position: told.fix.exists ? told.fix.coordinate : nil,
@@ -249,5 +271,17 @@ extension Shard {
         }
         stopWaiting(index)
         advanceGates(index, moment)
+    }
+}
+
+extension Dismissal {
+    /// The system removes the activity four hours after its end at the latest, whatever it is told (contract, section 8).
+    static let longestMilliseconds: Int64 = 4 * 3_600_000
+
+    /// At once where it lies in the past.
+    func clamped(sentAtMilliseconds now: Int64) -> Dismissal {
+        guard case .at(let milliseconds) = self else { return self }
+        return milliseconds <= now
+            ? .immediate : .at(milliseconds: min(milliseconds, now + Dismissal.longestMilliseconds))
     }
 }

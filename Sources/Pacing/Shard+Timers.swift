@@ -22,8 +22,11 @@ extension Shard {
             advanceGates(index, moment)
         } else if isFinishing || state.pointee.flags.contains(.ended) {
             advanceGates(index, moment)
-        } else {
+        } else if state.pointee.flags.contains(.hasEventSinceSend) {
             evaluate(index, moment)
+        } else {
+            // Nothing has come since the last push. Where that was refused for good, time alone does not make it better.
+            rearm(index, moment)
         }
     }
 

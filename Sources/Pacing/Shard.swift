@@ -57,6 +57,15 @@ public final class Shard {
     var departures: [Departure] = []
     /// What activities followed until their end, as far as the store has not heard of it.
     var formerSubjects: [UInt32: [UInt8]] = [:]
+    /// What is to be asked of the registry of tokens.
+    var errands: [Errand] = []
+    /// Whose starts wait for their phone to allow another one.
+    var deferredStarts: Set<UInt32> = []
+    /// How often a start was put off.
+    public internal(set) var startDeferrals: UInt64 = 0
+    /// Whose replaced activity is not known to be in memory, or to be kept nowhere.
+    var replacing: Set<UInt32> = []
+    var wantedLoads: Set<[UInt8]> = []
     /// Activities that left memory for others, to be loaded again.
     public internal(set) var evictions = 0
 
@@ -132,6 +141,9 @@ public final class Shard {
             rearm(index, moment)
         }
     }
+
+    /// Starts that wait for their phone's budget; asked at any time.
+    public var deferredStartCount: Int { deferredStarts.count }
 
     /// Activities in memory, ended ones included; asked at any time.
     public var activityCount: Int { activities.count }

@@ -29,6 +29,8 @@ struct StoredRecord {
         static let hasDifference = Flags(rawValue: 1 << 13)
         /// Stands in the list of those that are to be saved.
         static let isUnsaved = Flags(rawValue: 1 << 14)
+        /// To be begun by push, through a start token of its user that is not known so far.
+        static let awaitsStartToken = Flags(rawValue: 1 << 15)
     }
 
     // The newest truth, and what the phone was told. (The positions are in the state.) These three stand first: `prefetchParts`.

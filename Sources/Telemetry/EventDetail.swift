@@ -12,14 +12,14 @@ public final class EventDetail: Sendable {
         attributesType: String? = nil, attributes: JSONObject? = nil, follows: String? = nil,
         target: StartTarget = .none,
         renewalStartToken: PushToken? = nil, fcmToken: String? = nil, frequentUpdates: Bool? = nil,
-        dismissal: Dismissal? = nil
+        dismissal: Dismissal? = nil, replaces: String? = nil, isRevoked: Bool = false
     ) {
         self.app = app
         self.contentPatch = contentPatch
         rest = Rest(
             alert: alert, relevanceScore: relevanceScore, attributesType: attributesType, attributes: attributes,
             follows: follows, target: target, renewalStartToken: renewalStartToken, fcmToken: fcmToken,
-            frequentUpdates: frequentUpdates, dismissal: dismissal)
+            frequentUpdates: frequentUpdates, dismissal: dismissal, replaces: replaces, isRevoked: isRevoked)
     }
 
     public convenience init(
@@ -27,13 +27,13 @@ public final class EventDetail: Sendable {
         attributesType: String? = nil, attributes: JSONObject? = nil, follows: String? = nil,
         target: StartTarget = .none,
         renewalStartToken: PushToken? = nil, fcmToken: String? = nil, frequentUpdates: Bool? = nil,
-        dismissal: Dismissal? = nil
+        dismissal: Dismissal? = nil, replaces: String? = nil, isRevoked: Bool = false
     ) {
         self.init(
             app: app, contentPatch: contentState.map { PackedObject($0) }, alert: alert,
             relevanceScore: relevanceScore, attributesType: attributesType, attributes: attributes, follows: follows,
             target: target, renewalStartToken: renewalStartToken, fcmToken: fcmToken,
-            frequentUpdates: frequentUpdates, dismissal: dismissal)
+            frequentUpdates: frequentUpdates, dismissal: dismissal, replaces: replaces, isRevoked: isRevoked)
     }
 
     /// Of a plain change of status.
@@ -57,6 +57,10 @@ public final class EventDetail: Sendable {
     public var fcmToken: String? { rest?.fcmToken }
     public var frequentUpdates: Bool? { rest?.frequentUpdates }
     public var dismissal: Dismissal? { rest?.dismissal }
+    /// Id of the activity that ends because this one begins.
+    public var replaces: String? { rest?.replaces }
+    /// Of a `token` event: the token that it names, or whatever was registered until then, is no longer the activity's.
+    public var isRevoked: Bool { rest?.isRevoked ?? false }
 
     private final class Rest: Sendable {
         let alert: Alert?
@@ -69,11 +73,13 @@ public final class EventDetail: Sendable {
         let fcmToken: String?
         let frequentUpdates: Bool?
         let dismissal: Dismissal?
+        let replaces: String?
+        let isRevoked: Bool
 
         init(
             alert: Alert?, relevanceScore: Double?, attributesType: String?, attributes: JSONObject?, follows: String?,
             target: StartTarget, renewalStartToken: PushToken?, fcmToken: String?, frequentUpdates: Bool?,
-            dismissal: Dismissal?
+            dismissal: Dismissal?, replaces: String?, isRevoked: Bool
         ) {
             self.alert = alert
             self.relevanceScore = relevanceScore
@@ -85,6 +91,8 @@ public final class EventDetail: Sendable {
             self.fcmToken = fcmToken
             self.frequentUpdates = frequentUpdates
             self.dismissal = dismissal
+            self.replaces = replaces
+            self.isRevoked = isRevoked
         }
     }
 }

@@ -16,19 +16,31 @@ extension EventFields {
         }
         let fcmToken = try nonEmptyString("fcmToken")
         let frequentUpdates = try bool("frequentUpdates")
+        let replaces = try identifier("replaces")
+        if let replaces, try string(isForSubject ? "subjectId" : "activityId")?.hasSameBytes(as: replaces) == true {
+            throw outOfRange("replaces", "names the activity itself; name the one that ends because this one begins")
+        }
         return EventDetail(
             app: app, contentState: contentState, alert: try alert(), attributesType: attributesType,
             attributes: attributes,
             follows: follows, target: target, renewalStartToken: renewal, fcmToken: fcmToken,
-            frequentUpdates: frequentUpdates)
+            frequentUpdates: frequentUpdates, replaces: replaces)
     }
 
     func tokenDetail(app: String?, isForSubject: Bool) throws(EventFault) -> EventDetail {
         if isForSubject {
             throw missing("activityId", "an update token belongs to one activity, never to a subject's followers")
         }
-        guard let token = try token("token") else { throw missing("token", "publish the activity's new update token") }
-        return EventDetail(app: app, target: .updateToken(token), frequentUpdates: try bool("frequentUpdates"))
+        let token = try token("token")
+        let isRevoked = try bool("revoked") ?? false
+        guard token != nil || isRevoked else {
+            throw missing(
+                "token",
+                "publish the activity's new update token, or \"revoked\": true to take back what was registered")
+        }
+        return EventDetail(
+            app: app, target: token.map { .updateToken($0) } ?? .none, frequentUpdates: try bool("frequentUpdates"),
+            isRevoked: isRevoked)
     }
 
     private func startTarget() throws(EventFault) -> (target: StartTarget, renewal: PushToken?) {

@@ -68,6 +68,7 @@ struct ActivityViewTests {
         #expect(stored.lastSentAtMilliseconds == inMemory.lastSentAtMilliseconds)
         #expect(stored.startedAtMilliseconds == inMemory.startedAtMilliseconds)
         #expect(stored.target == inMemory.target)
+        #expect(stored.asOfMilliseconds == EventBuilder.milliseconds(3))
     }
 
     @Test("tells one that waits for its token from one whose start is still to leave, and from one that has ended")

@@ -20,9 +20,10 @@ final class CheckpointBench {
     /// How the provider answers; nil for not yet.
     var answer: (Update) -> Settlement? = { _ in .accepted }
 
-    init(_ pacing: PacingSettings = .defaults, apps: [String] = []) {
+    init(_ pacing: PacingSettings = .defaults, apps: [String] = [], asksRegistry: Bool = false) {
         var settings = ShardSettings(default: pacing, apps: apps, hashSeed: 7)
         settings.keepsCheckpoints = true
+        settings.asksRegistry = asksRegistry
         self.settings = settings
         shard = Shard(settings: settings)
     }
@@ -122,6 +123,9 @@ final class CheckpointBench {
         for identifier in store.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { restore(identifier) }
         for subject in followers.keys { subject.withUnsafeBytes { shard.noteLoaded(subject: $0) } }
     }
+
+    /// The store has lost what was written since.
+    func overwrite(_ identifier: [UInt8], with kept: Kept) { store[identifier] = kept }
 
     func restore(_ identifier: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
         guard let kept = store[identifier] else { return }

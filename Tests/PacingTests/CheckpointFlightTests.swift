@@ -38,13 +38,14 @@ struct CheckpointFlightTests {
         let bench = CheckpointBench()
         bench.apply(builder.started(0, .updateToken(.of(1)), fields: ["status": "new"]))
         bench.answer = { _ in nil }
-        bench.apply(builder.ended(1, fields: ["status": "over"], dismissal: .at(milliseconds: 77_000)))
+        bench.apply(
+            builder.ended(1, fields: ["status": "over"], dismissal: .at(milliseconds: EventBuilder.milliseconds(77))))
         #expect(bench.last?.kind == .end)
         bench.saveAll()
         #expect(bench.store[Array("ride-1".utf8)]?.expiresAtMilliseconds == nil)
         takeOver(bench)
         #expect(bench.updates.map(\.kind) == [.end, .end])
-        #expect(bench.last?.dismissal == .at(milliseconds: 77_000))
+        #expect(bench.last?.dismissal == .at(milliseconds: EventBuilder.milliseconds(77)))
         #expect(bench.last?.contentState[FieldPath("status")] == "over")
     }
 

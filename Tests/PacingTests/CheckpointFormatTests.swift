@@ -66,7 +66,7 @@ struct CheckpointFormatTests {
         var content = Array(try #require(saved().store[ride]).bytes.dropLast(4))
         content[0] = CheckpointFormat.version + 1
         let fault = #expect(throws: CheckpointFault.self) { try CheckpointBench().restore(ride, from: sealed(content)) }
-        #expect(fault?.explanation == "it has format 2, and this program reads format 1: run the newer program")
+        #expect(fault?.explanation == "it has format 3, and this program reads formats 1 to 2: run the newer program")
     }
 
     @Test("of what is in memory already change nothing")

@@ -71,6 +71,24 @@ struct EndingTests {
         #expect(run.decisions == ["applied": 2, "after_end": 1, "sent": 1])
     }
 
+    @Test("it is dismissed four hours after its end at the latest, and at once where that lies in the past (LAP-07)")
+    func dismissal() {
+        func dismissal(_ wanted: Dismissal?) -> Dismissal? {
+            let run = VirtualRun(planTargets: false)
+            run.apply(ride.started(0, .updateToken(.of(1)), fields: ["status": "riding"]))
+            run.apply(ride.ended(10, dismissal: wanted))
+            return run.last?.dismissal
+        }
+        func at(_ seconds: Double) -> Dismissal { .at(milliseconds: EventBuilder.milliseconds(seconds)) }
+        #expect(dismissal(nil) == nil)
+        #expect(dismissal(.immediate) == .immediate)
+        #expect(dismissal(at(9)) == .immediate)
+        #expect(dismissal(at(10)) == .immediate)
+        #expect(dismissal(at(11)) == at(11))
+        #expect(dismissal(at(10 + 4 * hour)) == at(10 + 4 * hour))
+        #expect(dismissal(at(10 + 5 * hour)) == at(10 + 4 * hour))
+    }
+
     @Test("at the end of its life an activity ends with a final frame, which absorbs an update of that instant")
     func life() {
         let run = VirtualRun(.with { $0.refresh = false })

@@ -58,19 +58,27 @@ struct EventBuilder {
     func started(
         _ seconds: Double, _ target: StartTarget = .none, fields: JSONObject? = nil, alert: Alert? = nil,
         type: String? = nil, attributes: JSONObject? = nil, follows: String? = nil, frequent: Bool? = nil,
-        renewal: PushToken? = nil, app: String? = nil, id: UInt64 = 0
+        renewal: PushToken? = nil, app: String? = nil, replaces: String? = nil, id: UInt64 = 0
     ) -> Event {
         event(
             .activityStarted, seconds, id: id,
             detail: EventDetail(
                 app: app, contentState: fields, alert: alert, attributesType: type, attributes: attributes,
-                follows: follows, target: target, renewalStartToken: renewal, frequentUpdates: frequent))
+                follows: follows, target: target, renewalStartToken: renewal, frequentUpdates: frequent,
+                replaces: replaces))
     }
 
     func token(_ seconds: Double, _ token: PushToken, frequent: Bool? = nil, id: UInt64 = 0) -> Event {
         event(
             .token, seconds, id: id,
             detail: EventDetail(target: .updateToken(token), frequentUpdates: frequent))
+    }
+
+    /// - Parameter token: nil for whatever was registered until then.
+    func revoked(_ seconds: Double, _ token: PushToken? = nil) -> Event {
+        event(
+            .token, seconds, id: 0,
+            detail: EventDetail(target: token.map { .updateToken($0) } ?? .none, isRevoked: true))
     }
 
     func ended(

@@ -40,6 +40,18 @@ struct SettlementTests {
         #expect(run.last?.contentState[FieldPath("status")] == "arrived")
     }
 
+    @Test("what was refused for good is not sent again by time alone, stale or not")
+    func refusedAndStale() {
+        let run = onTheWay()
+        run.apply(ride.status(20, "arrived"))
+        run.settle(run.last!, .refused)
+        let sends = run.sends.count
+        run.settle(at: 600)
+        #expect(run.sends.count == sends)
+        run.apply(ride.position(601))
+        #expect(run.sends.count == sends + 1)
+    }
+
     @Test("a retry carries the same content, sequence and id, with a new timestamp")
     func retry() {
         let run = onTheWay()

@@ -72,6 +72,46 @@ struct StartTests {
         #expect(run.shard.statistics.activities == 0)
     }
 
+    @Test(
+        "a start by push whose alert says nothing begins nothing either (LAP-13)",
+        arguments: [
+            Alert(title: .string(""), body: nil, sound: nil),
+            Alert(title: .string(""), body: .string(""), sound: "default"),
+            Alert(title: nil, body: nil, sound: "default"),
+        ])
+    func startWithEmptyAlert(alert: Alert) {
+        let run = VirtualRun(planTargets: false)
+        run.apply(ride.started(0, .startToken(.of(9)), alert: alert, type: "Ride"))
+        run.apply(ride.started(1, .user("anna"), alert: alert, type: "Ride"))
+        #expect(run.faults.map(\.reason) == [.missingField("alert.title"), .missingField("alert.title")])
+        #expect(run.shard.statistics.activities == 0)
+        let text = Alert(title: nil, body: .object(["loc-key": "ON_ITS_WAY"]), sound: nil)
+        run.apply(ride.started(2, .startToken(.of(9)), alert: text, type: "Ride"))
+        #expect(run.last?.kind == .start)
+    }
+
+    @Test("a second start for a living activity is none, unless its life is another (TOK-09)")
+    func secondStart() {
+        let run = VirtualRun(planTargets: false)
+        for second in 0..<3 {
+            run.apply(
+                ride.started(
+                    Double(second), .startToken(.of(9)), fields: ["step": .number(JSONNumber(Int64(second)))],
+                    alert: .saying("x"), type: "Ride"))
+        }
+        run.apply(ride.started(3, .startToken(.of(8)), alert: .saying("x"), type: "Ride"))
+        #expect(run.sends.count == 1)
+        #expect(run.decisions["repeated_start"] == 3)
+        // Held until the update token comes, and then sent once (TOK-01).
+        run.apply(ride.token(4, .of(1)))
+        run.advance(to: 16)
+        #expect(run.updates.map(\.kind) == [.start, .update])
+        #expect(run.last?.contentState[FieldPath("step")] == 2)
+        run.apply(ride.ended(30))
+        run.apply(ride.started(31, .startToken(.of(7)), alert: .saying("x"), type: "Ride"))
+        #expect(run.last?.kind == .start)
+    }
+
     @Test("a start by push tells all, then waits for the update token; the first one is no change")
     func pushedStart() {
         let run = VirtualRun(planTargets: false)

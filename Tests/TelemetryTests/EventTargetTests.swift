@@ -31,6 +31,27 @@ import Testing
         #expect(reason(started(both)) == "missing_field:attributesType")
     }
 
+    @Test func aStartMayEndAnotherActivityButNotItself() throws {
+        #expect(try detail(started(#""replaces":"ride-0""#)).replaces == "ride-0")
+        #expect(try detail(started(#""replaces":null"#)).replaces == nil)
+        let own = #"{"type":"activity.started","activityId":"ä1","timestamp":1773000600,"replaces":"ä1"}"#
+        #expect(reason(own) == "out_of_range:replaces")
+        // Ids are bytes: another normal form is another activity.
+        #expect(reason(own.replacing("replaces\":\"ä", with: "replaces\":\"a\u{308}")) == nil)
+        let subject =
+            #"{"type":"activity.started","subjectId":"m","timestamp":1773000600,"channelId":"c","replaces":"m"}"#
+        #expect(reason(subject) == "out_of_range:replaces")
+    }
+
+    @Test func aTokenIsTakenBackByNameOrByTime() throws {
+        let named = try detail(event("token", #""token":"\#(updateToken)","revoked":true"#))
+        #expect(named.isRevoked && named.target == .updateToken(updateTokenValue))
+        let all = try detail(event("token", #""revoked":true"#))
+        #expect(all.isRevoked && all.target == .none)
+        #expect(try !detail(event("token", #""token":"\#(updateToken)","revoked":null"#)).isRevoked)
+        #expect(reason(event("token", #""revoked":false"#)) == "missing_field:token")
+    }
+
     @Test func twoTargetsAreTooMany() {
         let fields = [
             "token": #""token":"\#(updateToken)""#, "startToken": #""startToken":"\#(startToken)""#,

@@ -22,6 +22,14 @@ extension Member {
         }
     }
 
+    /// Nobody has sent an event for these, but another activity takes their place.
+    func loadWanted(_ partition: OwnedPartition, _ moment: Moment) {
+        let shard = shard(of: partition)
+        guard shard.hasWantedLoads, moment.realMilliseconds >= partition.retryAtMilliseconds else { return }
+        let keys = shard.takeWantedLoads().map { LoadKey(identifier: $0) }
+        ask(.load(partition: partition.number, partition.epoch, keys), moment)
+    }
+
     /// Activities have left memory: some may be those that batches were prepared for and have not been applied to.
     func prepareAgain(_ partition: OwnedPartition, _ moment: Moment) {
         let tickets = preparations.filter {
@@ -83,6 +91,11 @@ extension Member {
                 for key in keys where isGone(key, shard) { preparations[ticket]?.needed?.remove(key) }
                 finishPreparing(ticket, of: partition, moment)
             }
+            if shard.awaitsLoads {
+                shard.noteLoaded(
+                    activities: keys.filter { !$0.isSubject }.map(\.identifier), at: moment.pacing)
+                lane.noteReady(partition.number)
+            }
         case .loadDue(_, _, let from, let through, let limit):
             noteDue(checkpoints, from: from, through: through, limit: limit, partition, moment)
         default: break
@@ -110,8 +123,11 @@ extension Member {
     func notLoaded(_ question: Question, _ partition: OwnedPartition, _ moment: Moment) {
         switch question.request {
         case .load(_, _, let keys):
-            guard let ticket = question.ticket else { return }
-            partition.loadsToRepeat.append((keys, ticket))
+            if let ticket = question.ticket {
+                partition.loadsToRepeat.append((keys, ticket))
+            } else {
+                for key in keys { shard(of: partition).wantAgain(key.identifier) }
+            }
             partition.retryAtMilliseconds = moment.realMilliseconds + settings.retryMilliseconds
         case .loadDue(_, _, let from, _, _):
             partition.dueFromMilliseconds = from

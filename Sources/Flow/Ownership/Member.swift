@@ -103,6 +103,7 @@ public final class Member {
         switch partition.phase {
         case .owned:
             loadAgain(partition, moment)
+            loadWanted(partition, moment)
             lookForDue(partition, moment)
             saveIfDue(partition, moment)
         case .draining(let until):
@@ -129,7 +130,9 @@ public final class Member {
             if partition.isCaughtUp, partition.dueFromMilliseconds != nil {
                 due = min(due, max(partition.nextDueLookMilliseconds, partition.retryAtMilliseconds))
             }
-            if !partition.loadsToRepeat.isEmpty { due = min(due, partition.retryAtMilliseconds) }
+            if !partition.loadsToRepeat.isEmpty || shard(of: partition).hasWantedLoads {
+                due = min(due, partition.retryAtMilliseconds)
+            }
         case .draining(let until): due = min(due, until)
         case .saving(let until):
             due = min(due, until)

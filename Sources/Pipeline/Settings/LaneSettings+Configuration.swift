@@ -21,6 +21,9 @@ extension LaneSettings {
                 checkAttributes: { types[$0].fault(inAttributes: $1) }),
             types: types)
         self.seed = seed
+        startBudget = StartBudget(
+            starts: configuration[Options.pacing.startBudget],
+            windowMilliseconds: configuration[Options.pacing.startBudgetWindow])
         let delivery = Options.delivery
         reactions.serverErrorHoldMilliseconds = configuration[delivery.serverErrorHold]
         breaker.firstProbeMilliseconds = configuration[delivery.probeDelay]
