@@ -4,6 +4,7 @@ import Flow
 import Instruments
 import LiveActivities
 import Pacing
+import Storage
 import Streams
 import Telemetry
 
@@ -23,6 +24,7 @@ final class LaneEngine {
     let reports: ReportBox
     let seats: WorkerSeats
     let deadLetters: DeadLetterDesk
+    private let registryInstruments: RegistryInstruments
     private let marks: DeadLetterMarks
     private let notes: CompletionNotes
     private let appGauges: AppGauges
@@ -62,10 +64,12 @@ final class LaneEngine {
         self.permits = permits
         var laneSettings = settings.lane
         laneSettings.broadcasts = false
+        laneSettings.shard.asksRegistry = true
         lane = Lane(settings: laneSettings)
         instruments = LaneInstruments(registry: registry)
         recordsRead = instruments.records.writer()
         publisher = DecisionPublisher(instruments)
+        registryInstruments = RegistryInstruments(registry: registry, log: self.log)
         clock = RunClock(settings.pace, shared: time)
         deadLetters = DeadLetterDesk(
             settings: settings.deadLetters, sink: sink, registry: registry, alarms: instruments.alarms, log: self.log)
@@ -162,6 +166,25 @@ final class LaneEngine {
         }
     }
 
+    // MARK: The registry of tokens
+
+    /// Asks what the lane wants to know of tokens, or to have known.
+    ///
+    /// - Parameter answered: called with each answer.
+    /// - Returns: whether anything was asked.
+    func ask(_ tokens: any TokenRegistry, answered: @escaping () -> Void = {}) -> Bool {
+        let requests = lane.takeRegistryRequests(at: clock.moment)
+        for (identifier, request) in requests {
+            registryInstruments.note(request)
+            tokens.perform(request) { [weak self] answer in
+                guard let self else { return }
+                lane.answer(identifier, answer, at: clock.moment)
+                answered()
+            }
+        }
+        return !requests.isEmpty
+    }
+
     // MARK: Reports
 
     func takeReports() {
@@ -234,6 +257,7 @@ final class LaneEngine {
 
     private func publish() {
         publisher.publish(lane, clockSteps: clock.steps)
+        registryInstruments.publish(lane)
         appGauges.publish(lane, unixSeconds: clock.moment.pacing.wallMilliseconds / 1_000)
         deadLetters.publish()
     }
