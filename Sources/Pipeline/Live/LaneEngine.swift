@@ -4,6 +4,7 @@ import Flow
 import Instruments
 import LiveActivities
 import Pacing
+import Storage
 import Streams
 import Telemetry
 
@@ -25,6 +26,7 @@ final class LaneEngine {
     let deadLetters: DeadLetterDesk
     /// Nil where nothing is to be told.
     let feedback: FeedbackDesk?
+    private let registryInstruments: RegistryInstruments
     private let marks: DeadLetterMarks
     private let notes: CompletionNotes
     private let appGauges: AppGauges
@@ -69,10 +71,12 @@ final class LaneEngine {
         var laneSettings = settings.lane
         laneSettings.broadcasts = false
         laneSettings.shard.notesUntoldEnds = feedback != nil
+        laneSettings.shard.asksRegistry = true
         lane = Lane(settings: laneSettings)
         instruments = LaneInstruments(registry: registry)
         recordsRead = instruments.records.writer()
         publisher = DecisionPublisher(instruments)
+        registryInstruments = RegistryInstruments(registry: registry, log: self.log)
         clock = RunClock(settings.pace, shared: time)
         deadLetters = DeadLetterDesk(
             settings: settings.deadLetters, sink: sink, registry: registry, alarms: instruments.alarms, log: self.log)
@@ -179,6 +183,25 @@ final class LaneEngine {
         }
     }
 
+    // MARK: The registry of tokens
+
+    /// Asks what the lane wants to know of tokens, or to have known.
+    ///
+    /// - Parameter answered: called with each answer.
+    /// - Returns: whether anything was asked.
+    func ask(_ tokens: any TokenRegistry, answered: @escaping () -> Void = {}) -> Bool {
+        let requests = lane.takeRegistryRequests(at: clock.moment)
+        for (identifier, request) in requests {
+            registryInstruments.note(request)
+            tokens.perform(request) { [weak self] answer in
+                guard let self else { return }
+                lane.answer(identifier, answer, at: clock.moment)
+                answered()
+            }
+        }
+        return !requests.isEmpty
+    }
+
     // MARK: Reports
 
     func takeReports() {
@@ -254,6 +277,7 @@ final class LaneEngine {
 
     private func publish() {
         publisher.publish(lane, clockSteps: clock.steps)
+        registryInstruments.publish(lane)
         appGauges.publish(lane, unixSeconds: clock.moment.pacing.wallMilliseconds / 1_000)
         deadLetters.publish()
         feedback?.publish(at: clock.moment)

@@ -81,6 +81,8 @@ public final class LaneRunner {
             if phase == .reading, engine.deadLetters.takesMore { try readRecords() }
             if phase == .finishing { stepTimers(before: .max) }
             engine.fireDueTimers()
+            // Answered at once: what comes of one answer may ask again.
+            while engine.ask(tokens) {}
             engine.dispatch()
             engine.deadLetters.advance(nowMilliseconds: engine.clock.moment.realMilliseconds)
             if phase == .reading, engine.deadLetters.isFlooded { beginDraining() }

@@ -46,6 +46,12 @@ final class MemberNotes {
         log.error("a partition cannot be read", .hint(fault.description))
     }
 
+    /// Tokens cannot be found or kept at the moment.
+    func hindered(registry fault: String) {
+        guard isNew(fault) else { return }
+        log.error("the registry of tokens does not do what it is asked", .hint(fault))
+    }
+
     /// What was told is over.
     func well() {
         guard !told.isEmpty else { return }

@@ -43,6 +43,10 @@ extension MemberRunner {
             return "joining the group \(settings.group.name)"
         }
         if let hindrance = source.hindrance { return hindrance }
+        if let registryHindrance {
+            notes.hindered(registry: registryHindrance)
+            return registryHindrance
+        }
         let faults = feeds.compactMap { $0?.fault }
         for fault in faults { notes.hindered(fault) }
         return faults.first?.description ?? engine.deadLetters.hindrance ?? engine.hindrance

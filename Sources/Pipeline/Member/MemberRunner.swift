@@ -26,6 +26,9 @@ public final class MemberRunner {
     let permits: SendPermits
     /// Where tokens are registered.
     let tokens: RedisTokenRegistry
+    private var registryWatch = RegistryWatch()
+    /// Why tokens cannot be found or kept, where that lasts; nil where they can.
+    private(set) var registryHindrance: String?
     /// Questions about what this member owns, from any thread.
     public let questions: LaneMailbox
     /// What all connections of this process to Redis and Kafka count.
@@ -110,7 +113,11 @@ public final class MemberRunner {
         tokens = RedisTokenRegistry(client: client, place: group.place, group: group.group.name)
         questions = LaneMailbox(wakeup: stop.wakeup)
         self.group = GroupCheck(store: store, notes: notes)
-        engine.onTick = { [weak self] _, _ in self?.publish() }
+        engine.onTick = { [weak self] _, moment in
+            guard let self else { return }
+            registryHindrance = registryWatch.hindrance(tokens.fault, nowMilliseconds: moment.realMilliseconds)
+            publish()
+        }
         engine.deadLetters.onWritten = { [weak self] hold in
             self?.member.release(
                 partition: hold.partition, source: hold.source, offset: hold.offset, epoch: hold.epoch)
@@ -186,6 +193,7 @@ public final class MemberRunner {
             hasAsked = true
             perform(request, identifier)
         }
+        if engine.ask(tokens, answered: { [weak self] in self?.hasStirred = true }) { hasAsked = true }
         tellNotices()
         readOn(moment)
     }

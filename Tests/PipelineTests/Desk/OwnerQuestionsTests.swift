@@ -62,12 +62,27 @@ struct OwnerQuestionsTests {
         let owner = try DeskBench(runs: true)
         defer { owner.end() }
         let elsewhere = (Self.own + 1) % DeskBench.partitions
-        try add(owner.server, Self.started, key: "courier 7", to: elsewhere)
-        // What an owner asks the registry for at the beginning.
-        try owner.server.call("HSET", "g:activity:ride", "key", "courier 7", "partition", "\(elsewhere)")
+        let follower = Self.started.dropLast() + #","follows":"courier 7"}"#
+        try add(owner.server, String(follower), key: "courier 7", to: elsewhere)
+        // As its owner says at the beginning.
+        while try owner.server.call("HGET", "g:activity:ride", "partition") != .text("\(elsewhere)") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(try owner.server.call("HGET", "g:activity:ride", "key") == .text("courier 7"))
         let view = try await owner.state("ride") { $0.ageMilliseconds == 0 }
         #expect(view.stage == .waitingForToken)
         #expect(await owner.register("ride", 1, at: Self.now + 1) == .appended)
+        #expect(try await owner.state("ride") { $0.stage == .active }.ageMilliseconds == 0)
+        #expect(owner.metrics.snapshot().number("waypulse_registry_requests_total", "begin") == 1)
+    }
+
+    @Test("a token that was registered before its activity is its own from the beginning, under whatever key")
+    func before() async throws {
+        let owner = try DeskBench(runs: true)
+        defer { owner.end() }
+        let elsewhere = (Self.own + 1) % DeskBench.partitions
+        #expect(await owner.register("ride", 1, at: Self.now - 5_000) == .appended)
+        try add(owner.server, Self.started, key: "courier 7", to: elsewhere)
         #expect(try await owner.state("ride") { $0.stage == .active }.ageMilliseconds == 0)
     }
 
@@ -92,15 +107,17 @@ struct OwnerQuestionsTests {
         cluster.make(topic: "rides", partitions: Int(DeskBench.partitions))
         let owner = try DeskBench(cluster: cluster, runs: true)
         defer { owner.end() }
-        // Before it begins, and under another key than its own: what brings it here is the desk of another member.
+        // Under another key than its own: what brings the token there is the desk of another member.
         let elsewhere = (Self.own + 1) % DeskBench.partitions
         let other = try DeskBench(owner.server, cluster: cluster, name: "second") { $0.patienceMilliseconds = 2_000 }
         defer { other.end() }
-        try owner.server.call("HSET", "g:activity:ride", "key", "courier 7", "partition", "\(elsewhere)")
         let producer = try EventProducer(cluster)
         try producer.append(Self.started, key: "courier 7", to: elsewhere)
         let waiting = try await owner.state("ride") { $0.ageMilliseconds == 0 }
         #expect(waiting.stage == .waitingForToken)
+        while try owner.server.call("HGET", "g:activity:ride", "partition") != .text("\(elsewhere)") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         let registered = await other.register("ride", 1, at: Self.now + 1)
         try #require(registered == .appended)
         #expect(try await owner.state("ride") { $0.stage == .active }.ageMilliseconds == 0)
