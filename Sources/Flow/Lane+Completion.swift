@@ -148,6 +148,11 @@ extension Lane {
             shards[flight.shard].settle(update.ticket, .targetGone, at: moment.pacing)
             return .targetGone
         }
+        // The app has reported the very same token since the push left: the answer is of the time before, and the state goes to it once more.
+        if registeredAt != update.targetRegisteredAtMilliseconds {
+            shards[flight.shard].settle(update.ticket, .targetGone, at: moment.pacing)
+            return .sendAgain
+        }
         let milliseconds = settings.reactions.serverErrorHoldMilliseconds
         hold(flight, milliseconds: milliseconds, holdsNewer: false, after: reaction, at: moment)
         return .held(milliseconds: milliseconds)

@@ -165,6 +165,8 @@ struct ProviderFaultTests {
         case (400, .refused?), (410, .targetGone?): break
         default: Issue.record("\(status) ended as \(String(describing: bench.fates.last))")
         }
+        // Later than the report that has died.
+        bench.pass(seconds: 1)
         if status == 410 { try bench.publish(token: LaneBench.token("order"), "order") }
         try bench.status("order", "after")
         bench.pass(seconds: 3_600)
