@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Floods the HTTP API with bad, huge, slow and unauthenticated requests while good registrations go on, and prints figures of both.
 
-usage: Tests/Scripts/test_api_floods.py [--good N] [--url URL --key KEY --metrics URL --pid PID]
+usage: Tests/Scripts/test_api_floods.py [PROGRAM] [--good N] [--url URL --key KEY --metrics URL --pid PID]
 
-Without --url a Swift test serves the API over a service in memory. What is asserted is no time: every good registration is answered well,
-nothing of the flood reaches the service behind the API, memory stays bounded, and no connection or descriptor is left behind.
+With PROGRAM the API is that of `PROGRAM run`, a member on a Redis of its own that pushes to the simulator meanwhile, and its pushes are in the
+figures as well. Without, and without --url, a Swift test serves the API over a service in memory. What is asserted is no time: every good
+registration is answered well, nothing of the flood reaches the service behind the API, memory stays bounded, no connection or descriptor is left
+behind; and each delivery that went on is told its newest state, no lease is lost, no event dropped.
 
 Exit codes: 0 all of it holds, 1 something does not.
 """
@@ -28,9 +30,12 @@ TOKEN = "5e" * 40
 GOOD_CLIENTS = 4
 STRANGERS, LIARS, SENSELESS, HUGE, TORN = 4000, 2000, 2000, 60, 2000
 SLOW, STALLED, STORM = 300, 40, 3000
+CALM_SECONDS = 4
 # The whole process: what connections, bodies and streams may take at their limits, and what an allocator keeps of it.
 MEMORY_MIB = 96
 PATIENCE_SECONDS = 60
+ACCEPTED = 'waypulse_requests_total{ending="accepted"}'
+BUCKET = re.compile(r'waypulse_event_to_accepted_seconds_bucket\{.*le="([^"]+)"\}$')
 
 
 def registration(number):
@@ -252,12 +257,43 @@ def flood(api, results):
 def metrics(api):
     with urllib.request.urlopen(api.metrics, timeout=PATIENCE_SECONDS) as answer:
         text = answer.read().decode()
-    return {name: float(value) for name, value in re.findall(r"^(waypulse_api_\S+) (\S+)$", text, re.MULTILINE)}
+    return {name: float(value) for name, value in re.findall(r"^(waypulse_\S+) (\S+)$", text, re.MULTILINE)}
 
 
 def questions(found):
     """Registrations that reached the service; streams ask by themselves."""
     return sum(value for name, value in found.items() if name.startswith("waypulse_api_questions_total") and "state_stream" not in name)
+
+
+class Pushes:
+    """What the lane of a member did between two looks at its /metrics."""
+
+    def __init__(self, before, after, seconds):
+        def between(name):
+            return after.get(name, 0) - before.get(name, 0)
+
+        self.accepted = between(ACCEPTED)
+        self.rate = self.accepted / seconds
+        requests = [name for name in after if name.startswith("waypulse_requests_total{") and name != ACCEPTED]
+        self.others = {name: between(name) for name in requests if between(name)}
+        steps = {}
+        for name in after:
+            if found := BUCKET.match(name):
+                edge = float(found[1].replace("+Inf", "inf"))
+                steps[edge] = steps.get(edge, 0) + between(name)
+        self.steps = sorted(steps.items())
+
+    def within(self, share):
+        """Below so many ms lie this share of the times from an event to its accepted push."""
+        return 1000 * next((edge for edge, count in self.steps if count >= share * self.steps[-1][1]), 0)
+
+
+def harm(before, after):
+    """What a flood must not make happen, and did."""
+    for name in after:
+        if re.match(r"waypulse_(partitions_lost|dead_letters|alarms|fenced|store_failures|registry_failures|feedback_failures)_?\w*(\{|$)", name):
+            if name.partition("{")[0].endswith("_total") and after[name] > before.get(name, 0):
+                yield f"{name} rose by {after[name] - before.get(name, 0):.0f}"
 
 
 def memory_mib(api):
@@ -287,13 +323,18 @@ def main():
             problems.append(text)
 
     with served(options) as api:
+        if api.member:
+            api.member.begin_lane()
         good(api, 400)  # what is made once
         settled(lambda: metrics(api)["waypulse_api_connections"], 0)
         idle_descriptors = descriptors(api)
-        before = metrics(api)
+        before, calm_began = metrics(api), time.monotonic()
         calm, wrong = good(api, options.good)
         expect(not wrong, f"without a flood {len(wrong)} good registrations went wrong: {wrong[:3]}")
+        if api.member:  # The registrations alone may be over before there are pushes enough to compare with.
+            time.sleep(max(0, calm_began + CALM_SECONDS - time.monotonic()))
         between, idle_memory = metrics(api), memory_mib(api)
+        quiet = Pushes(before, between, time.monotonic() - calm_began)
 
         results = multiprocessing.Queue()
         process = multiprocessing.Process(target=flood, args=(api, results))
@@ -312,6 +353,7 @@ def main():
         tally = results.get(timeout=PATIENCE_SECONDS)
         process.join(timeout=PATIENCE_SECONDS)
         lasted = time.monotonic() - began
+        busy = Pushes(between, metrics(api), lasted)
         expect(not wrong, f"amid the flood {len(wrong)} good registrations went wrong: {wrong[:3]}")
         # The reader of /metrics has a connection of its own; those of the flood have to go.
         left = settled(lambda: metrics(api)["waypulse_api_connections"], 0)
@@ -324,10 +366,19 @@ def main():
         expect(peak - idle_memory < MEMORY_MIB, f"memory grew by {peak - idle_memory:.0f} MiB")
         final = settled(lambda: descriptors(api), idle_descriptors)
         expect(final <= idle_descriptors, f"{final - idle_descriptors} descriptors are left")
+        if api.member:
+            expect(busy.accepted > 0, "no push was accepted amid the flood")
+            expect(not busy.others, f"pushes amid the flood were not accepted: {busy.others}")
+            problems += harm(before, metrics(api))
+            problems += api.member.end_lane()
 
         print(f"good registrations, {GOOD_CLIENTS} clients      p50        p99        max")
         for name, seconds in (("without a flood", calm), ("amid the flood", crowded)):
             print(f"  {name:<16} {len(seconds):>6}   {quantile(seconds, 0.5):>7.2f} ms {quantile(seconds, 0.99):>7.2f} ms {quantile(seconds, 1):>7.2f} ms")
+        if api.member:
+            print("pushes meanwhile     accepted    a second   from event to accepted: p50, p99 below")
+            for name, pushes in (("without a flood", quiet), ("amid the flood", busy)):
+                print(f"  {name:<16} {pushes.accepted:>10.0f} {pushes.rate:>11.1f} {pushes.within(0.5):>13.0f} ms {pushes.within(0.99):>8.0f} ms")
         print(f"the flood lasted {lasted:.1f} s")
         for name, count in sorted(tally.items()):
             print(f"  {name:<26} {count:>6}")

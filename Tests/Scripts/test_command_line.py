@@ -1444,7 +1444,9 @@ class WithApi(WithRedis, WithSimulator):
         for member in members.values():
             self.until(lambda member=member: self.api(member, "GET", path + "/state")[1]["stage"] == "active", "the token in both")
         status, answer = self.api(members[owner], "GET", path + "/explain")
-        self.assertEqual((status, answer["stage"], answer["sequence"]), (200, "active", 1))
+        self.assertEqual((status, answer["activityId"]), (200, "ride"))
+        sent = [one["sequence"] for one in answer["decisions"] if one["kind"] == "sent"]
+        self.assertEqual(sent, [1], answer)
         self.assertNotIn(token, json.dumps(answer))
 
     def expect_good_ends(self, members):
