@@ -60,6 +60,18 @@ def drive(port, ends, told):
     told.put(number)
 
 
+def secret(path, text):
+    path.touch(0o600)
+    path.write_text(text)
+    return path
+
+
+def rights(password):
+    """The user of Redis that the README has one make: what it may do has to be enough."""
+    line = re.search(r"^ACL SETUSER waypulse .*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)[0]
+    return [f">{password}" if word == ">PASSWORD" else word for word in line.split()]
+
+
 class Member:
     """What is asked: `url` and `key` of the API, `metrics` and `pid` of its process."""
 
@@ -71,13 +83,12 @@ class Member:
         until(lambda: "Ready to accept connections" in self.redis.text(), PATIENCE_SECONDS, lambda: f"Redis: {self.redis.text()}")
         self.simulator = Simulator(program, folder, 5)
         self.children.append(self.simulator)
-        self.key = secrets.token_hex(32)
-        keys = folder / "api.keys"
-        keys.touch(0o600)
-        keys.write_text(f"scripts tokens:write,state:read,explain:read {self.key}\n")
+        self.key, password = secrets.token_hex(32), secrets.token_hex(16)
+        redis.Redis(port=self.port).execute_command(*rights(password))
+        keys = secret(folder / "api.keys", f"scripts tokens:write,state:read,explain:read {self.key}\n")
         (folder / "waypulse.yaml").write_text(self.simulator.apps)
-        words = [program, "run", "--config", folder / "waypulse.yaml", "--set", f"source.redis.url=redis://127.0.0.1:{self.port}",
-                 "--set", f"api.keysFile={keys}", *SETTINGS, *settings]  # fmt: skip
+        words = [program, "run", "--config", folder / "waypulse.yaml", "--set", f"source.redis.url=redis://waypulse@127.0.0.1:{self.port}",
+                 "--set", f"source.redis.passwordFile={secret(folder / 'password', password)}", "--set", f"api.keysFile={keys}", *SETTINGS, *settings]  # fmt: skip
         self.child = self.begin("member", words, folder)
         self.metrics = f"http://127.0.0.1:{self.logged('running')['metricsPort']}/metrics"
         self.url = f"http://127.0.0.1:{self.logged('the API answers')['port']}"

@@ -41,7 +41,7 @@ def check_document(api):
 
 def main():
     parser = arguments("Holds the HTTP API to schemas/openapi.json with schemathesis.")
-    parser.add_argument("--examples", type=int, default=30, help="generated requests for each operation and phase")
+    parser.add_argument("--examples", type=int, default=20, help="generated requests for each operation and phase")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     program = CACHE / "bin/schemathesis"

@@ -30,7 +30,8 @@ TOKEN = "5e" * 40
 GOOD_CLIENTS = 4
 STRANGERS, LIARS, SENSELESS, HUGE, TORN = 4000, 2000, 2000, 60, 2000
 SLOW, STALLED, STORM = 300, 40, 3000
-CALM_SECONDS = 4
+# What goes on is looked at for so long, at least.
+CALM_SECONDS, FLOOD_SECONDS = 4, 5
 # The whole process: what connections, bodies and streams may take at their limits, and what an allocator keeps of it.
 MEMORY_MIB = 96
 PATIENCE_SECONDS = 60
@@ -186,7 +187,7 @@ def flood_torn(api, tally):
             whole = put("/v1/live-activities/a/token", registration(0), f"Authorization: Bearer {api.key}")
             cut = chance.randrange(len(whole) - 1)
             client.sendall(whole[:cut] if chance.random() < 0.5 else chance.randbytes(cut))
-    tally["torn: gone"] = TORN
+    tally["torn: gone"] = tally.get("torn: gone", 0) + TORN
 
 
 def flood_slow(api, tally, ends):
@@ -232,13 +233,20 @@ def flood_storm(api, tally):
     for _ in range(STORM):
         with contextlib.suppress(OSError):
             dial(api).close()
-    tally["storm: gone"] = STORM
+    tally["storm: gone"] = tally.get("storm: gone", 0) + STORM
 
 
 def flood(api, results):
     tally, ends = {}, threading.Event()
     finite = [flood_strangers, flood_liars, flood_senseless, flood_huge, flood_torn, flood_storm]
-    threads = [threading.Thread(target=one, args=(api, tally)) for one in finite]
+    end = time.monotonic() + FLOOD_SECONDS
+
+    def again(one):
+        one(api, tally)
+        while time.monotonic() < end:
+            one(api, tally)
+
+    threads = [threading.Thread(target=again, args=(one,)) for one in finite]
     lasting = [threading.Thread(target=one, args=(api, tally, ends)) for one in (flood_slow, flood_stalled)]
     for thread in threads + lasting:
         thread.start()

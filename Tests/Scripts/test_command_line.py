@@ -1514,6 +1514,12 @@ class Registrations(WithApi):
         status, _, errors = self.run_with("--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
         self.assertEqual(status, CONFIGURATION)
         self.assertIn("api.keysFile: api.keys cannot be used: line 1: the key has 5 characters", errors)
+        status, _, errors = self.waypulse(
+            "run", "--config", "apns.yaml", "--set", "metrics.listen=off", "--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=credential:api.keys",
+            "ride.jsonl", CREDENTIALS_DIRECTORY=self.folder.name,
+        )  # fmt: skip
+        self.assertEqual(status, CONFIGURATION)
+        self.assertIn(f"api.keysFile: {self.folder.name}/api.keys cannot be used: line 1", errors)
         status, _, errors = self.run_with("--set", "api.listen=0.0.0.0:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
         self.assertIn("put an ingress or mesh that speaks TLS before it", errors)
 

@@ -232,6 +232,11 @@ class Deploy(unittest.TestCase):
             ("fieldPath: metadata.name", "fieldPath: spec.nodeName"),
             ("topologyKey: kubernetes.io/hostname", "topologyKey: region"),
             ("kind: PodDisruptionBudget", "kind: Pod"),
+            ("containerPort: 8080", "containerPort: 8081"),
+            ("value: $(POD_IP):8080", "value: $(POD_IP):8443"),
+            ("value: $(POD_IP):8080", "value: 127.0.0.1:8080"),
+            ("fieldPath: status.podIP", "fieldPath: status.hostIP"),
+            ("keysFile: /run/secrets/waypulse/api-keys", "keysFile: /etc/api-keys"),
             ("drop: [ALL]", "drop: []"),
             ("          resources:", "          lifecycle: {preStop: {exec: {command: [sleep, '5']}}}\n          resources:"),
         ):
