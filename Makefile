@@ -20,8 +20,8 @@ demo: release
 ## All checks
 test: lint check-scripts build release
 	$(SWIFT) test --parallel $(CHECKED)
-	$(PYTHON) Tests/Scripts/test_api_contract.py
-	$(PYTHON) Tests/Scripts/test_api_floods.py
+	$(PYTHON) Tests/Scripts/test_api_contract.py .build/release/waypulse
+	$(PYTHON) Tests/Scripts/test_api_floods.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_deploy .build/release/waypulse
 	$(PYTHON) Tests/Scripts/test_command_line.py .build/release/waypulse
 	$(PYTHON) Tests/Scripts/check_readme

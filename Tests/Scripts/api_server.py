@@ -1,5 +1,6 @@
-"""The HTTP API that a script asks: one that is named, or one over a service in memory that a Swift test serves.
+"""The HTTP API that a script asks: that of a real member, one that is named, or one over a service in memory that a Swift test serves.
 
+    PROGRAM                                              `PROGRAM run` with a Redis, a simulator and deliveries of its own
     --url URL --key KEY [--metrics URL] [--pid PID]      one that runs
     (nothing)                                            a Swift test, which has to be built
 """
@@ -16,6 +17,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from api_member import member
+
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 
@@ -26,6 +29,8 @@ class Api:
     key: str
     metrics: str = ""
     pid: int = 0
+    # Where the script began it.
+    member: object = None
 
     @property
     def address(self):
@@ -35,6 +40,7 @@ class Api:
 
 def arguments(description):
     parser = argparse.ArgumentParser(description=description, epilog=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", nargs="?", help="the built waypulse")
     parser.add_argument("--url", help="where the API answers, such as http://127.0.0.1:8080")
     parser.add_argument("--key", help="a key with every scope")
     parser.add_argument("--metrics", default="", help="where /metrics of the same process is")
@@ -44,7 +50,13 @@ def arguments(description):
 
 @contextlib.contextmanager
 def served(options, strangers=None):
-    """- strangers: requests a second of an address without a key, where the Swift test serves."""
+    """- strangers: requests a second of an address without a key, where it is begun here."""
+    if options.program:
+        limits = {"requestsPerSecond": 100_000, "burst": 100_000} | ({"strangersPerSecond": strangers} if strangers else {})
+        with member(options.program, *(word for name, value in limits.items() for word in ("--set", f"api.{name}={value}"))) as one:
+            one.know("order-1", "order-2")
+            yield Api(one.url, one.key, one.metrics, one.pid, one)
+        return
     if options.url:
         if not options.key:
             raise SystemExit("error: --url needs --key")

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Asks the HTTP API whatever schemathesis makes of schemas/openapi.json, good and bad, and reports each contradiction.
 
-usage: Tests/Scripts/test_api_contract.py [--examples N] [--seed N] [--url URL --key KEY]
+usage: Tests/Scripts/test_api_contract.py [PROGRAM] [--examples N] [--seed N] [--url URL --key KEY]
 
-Without --url a Swift test serves the API over a service in memory. schemathesis is kept where install_dependencies puts it
+With PROGRAM the API is that of a member (`PROGRAM run`) with a Redis and a simulator of its own; without, and without --url, a Swift test serves it
+over a service in memory. schemathesis is kept where install_dependencies puts it
 (XDG_CACHE_HOME/waypulse/schemathesis).
 
 Exit codes: 0 no contradiction, 1 some, 69 schemathesis is not there.
@@ -40,7 +41,7 @@ def check_document(api):
 
 def main():
     parser = arguments("Holds the HTTP API to schemas/openapi.json with schemathesis.")
-    parser.add_argument("--examples", type=int, default=60, help="generated requests for each operation and phase")
+    parser.add_argument("--examples", type=int, default=20, help="generated requests for each operation and phase")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     program = CACHE / "bin/schemathesis"

@@ -1444,7 +1444,9 @@ class WithApi(WithRedis, WithSimulator):
         for member in members.values():
             self.until(lambda member=member: self.api(member, "GET", path + "/state")[1]["stage"] == "active", "the token in both")
         status, answer = self.api(members[owner], "GET", path + "/explain")
-        self.assertEqual((status, answer["stage"], answer["sequence"]), (200, "active", 1))
+        self.assertEqual((status, answer["activityId"]), (200, "ride"))
+        sent = [one["sequence"] for one in answer["decisions"] if one["kind"] == "sent"]
+        self.assertEqual(sent, [1], answer)
         self.assertNotIn(token, json.dumps(answer))
 
     def expect_good_ends(self, members):
@@ -1512,6 +1514,12 @@ class Registrations(WithApi):
         status, _, errors = self.run_with("--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
         self.assertEqual(status, CONFIGURATION)
         self.assertIn("api.keysFile: api.keys cannot be used: line 1: the key has 5 characters", errors)
+        status, _, errors = self.waypulse(
+            "run", "--config", "apns.yaml", "--set", "metrics.listen=off", "--set", "api.listen=127.0.0.1:0", "--set", "api.keysFile=credential:api.keys",
+            "ride.jsonl", CREDENTIALS_DIRECTORY=self.folder.name,
+        )  # fmt: skip
+        self.assertEqual(status, CONFIGURATION)
+        self.assertIn(f"api.keysFile: {self.folder.name}/api.keys cannot be used: line 1", errors)
         status, _, errors = self.run_with("--set", "api.listen=0.0.0.0:0", "--set", "api.keysFile=api.keys", "ride.jsonl")
         self.assertIn("put an ingress or mesh that speaks TLS before it", errors)
 

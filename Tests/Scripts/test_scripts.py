@@ -30,6 +30,8 @@ imports, readme, deploy, defects, schemas = map(
 )
 
 embed = script("embed_openapi")
+sys.path.append(str(FOLDER))
+floods = script("test_api_floods.py")
 
 MODULES = {"CMath": [], "Telemetry": ["CMath"], "Configuration": [], "Pacing": ["Telemetry"], "Delivery": ["Pacing"]}
 
@@ -232,11 +234,37 @@ class Deploy(unittest.TestCase):
             ("fieldPath: metadata.name", "fieldPath: spec.nodeName"),
             ("topologyKey: kubernetes.io/hostname", "topologyKey: region"),
             ("kind: PodDisruptionBudget", "kind: Pod"),
+            ("containerPort: 8080", "containerPort: 8081"),
+            ("value: $(POD_IP):8080", "value: $(POD_IP):8443"),
+            ("value: $(POD_IP):8080", "value: 127.0.0.1:8080"),
+            ("fieldPath: status.podIP", "fieldPath: status.hostIP"),
+            ("keysFile: /run/secrets/waypulse/api-keys", "keysFile: /etc/api-keys"),
             ("drop: [ALL]", "drop: []"),
             ("          resources:", "          lifecycle: {preStop: {exec: {command: [sleep, '5']}}}\n          resources:"),
         ):
             self.assertIn(old, manifest)
             self.assertTrue(deploy.check_manifest(manifest.replace(old, new)), old)
+
+
+class Floods(unittest.TestCase):
+    def test_what_a_flood_must_not_do_is_noticed(self):
+        before = {"waypulse_partitions_lost_total": 1.0, 'waypulse_alarms_total{alarm="clock"}': 0.0, "waypulse_saves_total": 5.0}
+        self.assertEqual(list(floods.harm(before, dict(before, waypulse_saves_total=9.0))), [])
+        self.assertEqual(list(floods.harm(before, dict(before, waypulse_partitions_lost_total=3.0))), ["waypulse_partitions_lost_total rose by 2"])
+        self.assertEqual(len(list(floods.harm(before, dict(before, **{'waypulse_alarms_total{alarm="clock"}': 1.0})))), 1)
+
+    def test_pushes_between_two_looks(self):
+        bucket = 'waypulse_event_to_accepted_seconds_bucket{class="%s",le="%s"}'
+        before = {floods.ACCEPTED: 10.0, bucket % ("urgent", "0.01"): 4.0, bucket % ("urgent", "+Inf"): 10.0}
+        after = {floods.ACCEPTED: 20.0, floods.REFUSED: 1.0, bucket % ("urgent", "0.01"): 9.0, bucket % ("urgent", "0.05"): 10.0,
+                 bucket % ("urgent", "+Inf"): 20.0, bucket % ("routine", "0.05"): 0.0}  # fmt: skip
+        pushes = floods.Pushes(before, after, 5)
+        self.assertEqual((pushes.accepted, pushes.rate, pushes.others), (10, 2, {floods.REFUSED: 1}))
+        self.assertEqual((pushes.within(0.5), pushes.within(0.99)), (10, 50))
+
+    def test_the_rights_of_the_readme_are_those_that_a_member_is_given(self):
+        words = sys.modules["api_member"].rights("p")
+        self.assertEqual((words[:5], words.count("~waypulse:*")), (["ACL", "SETUSER", "waypulse", "on", ">p"], 1))
 
 
 class Schemas(unittest.TestCase):
