@@ -46,7 +46,11 @@ extension Shard {
     /// Whether the answer would still be of use.
     public func wants(_ errand: Errand) -> Bool {
         switch errand.kind {
-        case .end, .forgetStartToken: return true
+        case .forgetStartToken: return true
+        // Told late it would end a life that has begun meanwhile.
+        case .end:
+            guard let index = errand.activity.withUnsafeBytes({ find($0) }) else { return true }
+            return state(index).pointee.flags.contains(.ended)
         // Told after its end it would be kept for ever.
         case .begin: return index(of: errand) != nil
         case .startToken(let user, _):

@@ -108,6 +108,9 @@ extension Shard {
         guard let index = identifier.withUnsafeBytes({ find($0) }) else { return }
         let record = record(index)
         if state(index).pointee.flags.contains(.ended), !record.isEnding { return }
+        // It was that of an earlier card: the registry may not have heard of its end so far.
+        let named = PushTarget.updateToken(token)
+        if record.knows(.updateToken(token)), record.target != named, record.goneTarget != named { return }
         // Asked again it tells the same again.
         if record.target == .updateToken(token), record.targetRegisteredAtMilliseconds >= time { return }
         guard setTarget(index, .updateToken(token), registeredAtMilliseconds: time, moment) else { return }

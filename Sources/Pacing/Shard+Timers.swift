@@ -25,8 +25,9 @@ extension Shard {
         } else if state.pointee.flags.contains(.hasEventSinceSend) {
             evaluate(index, moment)
         } else {
-            // Nothing has come since the last push. Where that was refused for good, time alone does not make it better.
-            rearm(index, moment)
+            // Nothing has come since the last push. Where that was refused for good, time alone does not make it better; a retry whose gate
+            // has opened goes on.
+            advanceGates(index, moment)
         }
     }
 

@@ -269,6 +269,18 @@ struct LaneRegistryTests {
         #expect(bench.next() == nil)
     }
 
+    @Test("an end that nobody heard is told again, but not once another life has begun")
+    func unheardEnd() throws {
+        for beginsAnew in [false, true] {
+            let bench = Bench()
+            try bench.startByToken("a", .of(9))
+            try bench.apply("activity.ended", "a")
+            bench.reply(.failed(.unavailable), to: \.isEnd)
+            if beginsAnew { try bench.startByToken("a", .of(8)) }
+            #expect((bench.wait(for: \.isEnd) == nil) == beginsAnew)
+        }
+    }
+
     @Test("a start that is tried again was counted, and is not asked for twice")
     func retried() throws {
         let bench = Bench()

@@ -59,6 +59,23 @@ struct ClockTests {
         #expect(run.last?.contentState[FieldPath("status")] == "arrived")
     }
 
+    @Test("the wall clock falls back before a retry: it leaves once its timestamp may, and nothing runs in circles")
+    func wallFallsBackBeforeRetry() {
+        let run = VirtualRun()
+        run.answer = { _ in nil }
+        run.apply(ride.status(0, "riding"))
+        run.settle(run.last!, .retry(holdsNewer: false))
+        run.wallSkewMilliseconds = -30_000
+        run.advance(to: 1)
+        #expect(run.retake(run.last!.ticket) == nil)
+        run.settle(at: 25)
+        #expect(run.sends.count == 1)
+        run.settle(at: 26)
+        #expect(run.sends.count == 2)
+        #expect(run.last?.attempt == 2)
+        #expect(run.last?.timestampSeconds == EventBuilder.epochMilliseconds / 1000 + 1)
+    }
+
     @Test("a now that steps back stands still: no interval gets shorter, nothing traps")
     func nowStepsBack() {
         let shard = Shard(settings: ShardSettings(planTargets: true))

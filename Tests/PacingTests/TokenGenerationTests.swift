@@ -228,6 +228,24 @@ struct TokenGenerationTests {
         #expect(target(run) == .updateToken(.of(3)))
     }
 
+    @Test(
+        "what the registry kept of an earlier card is no token of the next one, and does not keep that from being started"
+    )
+    func keptOfEarlierLife() {
+        let run = riding()
+        run.apply(ride.ended(20))
+        run.apply(ride.started(30, .startToken(.of(9)), fields: ["status": "new"], alert: .saying("New"), type: "Ride"))
+        #expect(run.last?.kind == .start)
+        run.shard.takeKeptToken(
+            .of(1), registeredAtMilliseconds: EventBuilder.milliseconds(0), frequentUpdates: nil,
+            of: Array("ride-1".utf8), at: run.instant)
+        #expect(target(run) != .updateToken(.of(1)))
+        run.shard.takeKeptToken(
+            .of(2), registeredAtMilliseconds: EventBuilder.milliseconds(0), frequentUpdates: nil,
+            of: Array("ride-1".utf8), at: run.instant)
+        #expect(target(run) == .updateToken(.of(2)))
+    }
+
     @Test("what was taken back is still so for the next owner")
     func afterTakeOver() {
         let bench = CheckpointBench()
