@@ -43,6 +43,24 @@ struct UserStartTests {
         #expect(bench.updates.isEmpty)
     }
 
+    @Test("what it waits for is explained: a token, the count of the start, the budget of its phone")
+    func explained() throws {
+        let bench = CheckpointBench(asksRegistry: true, journal: Journal(byteLimit: 1 << 20))
+        bench.apply(
+            ride.started(0, .user("anna"), fields: ["status": "new"], alert: .saying("On its way"), type: "Ride"),
+            offset: 0)
+        func gates() throws -> [ExplainedGate.Kind] {
+            try #require(bench.shard.explanation(of: "ride-1", at: bench.instant)).situation.gates.map(\.kind)
+        }
+        #expect(try gates() == [.userToken])
+        answer(bench, 8)
+        #expect(try gates().contains(.startCount))
+        for errand in bench.shard.takeErrands() {
+            bench.shard.deferStart(errand, untilMilliseconds: bench.now + 60_000, at: bench.instant)
+        }
+        #expect(try gates().contains(.startBudget))
+    }
+
     @Test("whose token was found and whose start has not left is asked for again: by now there may be a newer one")
     func found() {
         let bench = bench()

@@ -90,6 +90,7 @@ public struct ExplainedDecision: Equatable, Sendable {
 public struct ExplainedGate: Equatable, Sendable {
     public enum Kind: UInt8, CaseIterable, Sendable {
         case inFlight, retry, turn, numbers, startNote, target, timestamp, minInterval, bucket, urgentMinInterval
+        case userToken, startCount, startBudget, replaced
     }
 
     public var kind: Kind

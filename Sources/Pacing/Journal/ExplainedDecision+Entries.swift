@@ -88,8 +88,8 @@ extension ExplainedDecision.Wait {
                 switch kind {
                 case .minInterval, .urgentMinInterval: entry.c
                 case .bucket: entry.d
-                case .turn, .timestamp: entry.g
-                case .inFlight, .retry, .numbers, .startNote, .target: 0
+                case .turn, .timestamp, .startBudget: entry.g
+                case .inFlight, .retry, .numbers, .startNote, .target, .userToken, .startCount, .replaced: 0
                 }
             return ExplainedGate(kind: kind, opensAtMilliseconds: opens == 0 ? nil : opens)
         }

@@ -111,6 +111,11 @@ struct DecisionText {
                 : "its partition was taken over, and routine updates leave in turn\(opens)"
         case .numbers: "the store has not confirmed the checkpoint that reserves its number: is Redis answering?"
         case .startNote: "the store has not confirmed the note that a start is about to leave: is Redis answering?"
+        case .startCount: "the registry has not said whether its phone takes another start: is Redis answering?"
+        case .startBudget:
+            "its phone has had pacing.startBudget starts within pacing.startBudgetWindow, and would drop another without a word\(opens)"
+        case .userToken: "no push-to-start token is registered for its user, or only one that is dead"
+        case .replaced: "the activity that it replaces is ended first"
         case .target: "the app has not registered an update token, and no token event has brought one"
         case .timestamp:
             "aps.timestamp, which must rise with each push, would run more than 5 s ahead of the clock\(opens)"

@@ -32,6 +32,9 @@ struct SituationText {
                 ? "A push is under way, and nothing else speaks for another."
                 : "Nothing newer than what waits to be sent again (#\(underWay.sequence))."
         }
+        if situation.gates.contains(where: { $0.kind == .userToken }) {
+            return "Nobody to tell: no push-to-start token is registered for its user, or only one that is dead."
+        }
         if situation.target == nil {
             return
                 "Nobody to tell: the app has not registered an update token, and no token event has brought one."
