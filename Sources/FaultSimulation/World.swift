@@ -105,7 +105,8 @@ struct World: JudgedWorld {
             try pump()
             try checkAccounting()
             try checkTold()
-            if recordingIsOver, agenda.isEmpty, lane.isIdle { return }
+            // What a provider refuses for its credential or its configuration goes on here, for it comes to its senses in the end.
+            if recordingIsOver, agenda.isEmpty, lane.isIdle, !lane.waitsForRefusedPools { return }
         }
     }
 

@@ -227,6 +227,14 @@ public final class Lane {
         }
     }
 
+    /// Whether anything waits for a pool that is refused.
+    public var waitsForRefusedPools: Bool {
+        pools.indices.contains { pool in
+            pools[pool].isRefused
+                && (pools[pool].retries.count > 0 || shards.contains { $0.ready(pool: pool) != nil })
+        }
+    }
+
     /// What stood in a pool's way may be gone, as with another signing key: it probes at once.
     public func hasten(pool: Int, at moment: Moment) {
         if pools[pool].breaker.hasten(atMilliseconds: moment.realMilliseconds) { hasNews = true }

@@ -78,6 +78,7 @@ class Activity:
         self.phone_start = None      # began on the phone: counts as its first send for `refresh`
         self.frequent = None
         self.target = None           # ("token", hex) or ("channel", id)
+        self.registered = None       # when it was reported: an older report never replaces it
         self.start_token = None      # the target is a start token
         self.position = None         # newest taken position: `latest`
         self.held = None             # implausible position, held aside
@@ -233,7 +234,11 @@ class Pacing:
 
         if activity is None and event.type == "token":
             before = self.early_tokens.get(name)
-            if before and event.frequent_updates is None and now <= before[1] + settings.removeAfter:
+            if before and now > before[1] + settings.removeAfter:
+                before = None
+            if before and event.timestamp < before[0].timestamp:
+                return self.decide("out_of_order")
+            if before and event.frequent_updates is None:
                 event.frequent_updates = before[0].frequent_updates
             self.early_tokens[name] = (event, now)
             return self.decide(settings.reading["earlyToken"])
@@ -250,6 +255,8 @@ class Pacing:
             if self.offset_is_applied(activity, event):
                 return self.decide("duplicate")
             if event.type == "position" and newest is not None and event.timestamp < newest:
+                return self.decide("out_of_order")
+            if event.type == "token" and not self.is_newest_registration(activity, event):
                 return self.decide("out_of_order")
 
         if self.lacks_alert(name, activity, event, now, restart):
@@ -345,6 +352,7 @@ class Pacing:
         early = self.early_tokens.pop(name, None)
         if early and now <= early[1] + self.settings.removeAfter:   # kept until `removeAfter`, the instant included
             activity.target = ("token", early[0].token)
+            activity.registered = early[0].timestamp
             activity.targets_seen.add(activity.target)
             activity.had_target = True
             activity.frequent = early[0].frequent_updates
@@ -370,7 +378,7 @@ class Pacing:
             return self.take_start(activity, event, now, keys)
         if event.type == "token":
             self.take_frequent_updates(activity, event, now)
-            self.take_update_target(activity, ("token", event.token))
+            self.take_update_target(activity, ("token", event.token), event)
             return set(), "applied"
         if event.patch() is not None:
             activity.state = merge_patch(activity.state, event.patch())
@@ -404,13 +412,14 @@ class Pacing:
         if event.patch() is not None:
             activity.state = merge_patch(activity.state, event.patch())
         activity.set_by_status |= set_fields(event)
-        activity.targets_seen |= set(self.targets_of(event))   # also what is only kept for renewal
+        # Also what is only kept for renewal; a token or channel that an older report names was never the target.
+        activity.targets_seen |= {target for target in self.targets_of(event) if target[0] in ("start", "user")}
         becomes_start_target = (event.start_token is not None and event.token is None
                                 and activity.target is None and activity.last_sent is None)
         if event.token is not None:
-            self.take_update_target(activity, ("token", event.token))
+            self.take_update_target(activity, ("token", event.token), event)
         elif event.channel is not None:
-            self.take_update_target(activity, ("channel", event.channel))
+            self.take_update_target(activity, ("channel", event.channel), event)
         elif becomes_start_target:
             activity.start_token = event.start_token
             activity.had_target = True
@@ -441,7 +450,14 @@ class Pacing:
         if kept and activity.position is None and now - kept.timestamp <= self.settings.maxAge:
             activity.position = kept
 
-    def take_update_target(self, activity, target):
+    @staticmethod
+    def is_newest_registration(activity, event):
+        return activity.target is None or event.timestamp >= activity.registered
+
+    def take_update_target(self, activity, target, event):
+        if not self.is_newest_registration(activity, event):
+            return
+        activity.registered = event.timestamp
         if activity.target is not None and activity.target != target and activity.shown_state is not None:
             activity.retarget = True
         activity.target = target
