@@ -15,6 +15,11 @@ struct Agenda {
         case stepClock(milliseconds: Int64)
         case faultsEnd
         case recordingEnds
+        /// The registry of tokens answers.
+        case registry(UInt64)
+        case registerStartToken
+        /// An update token is registered for an activity that has not begun.
+        case keepToken(activity: Int)
         case group(GroupWorld.Action)
     }
 

@@ -7,10 +7,14 @@ public enum Fault: Int, CaseIterable, Sendable {
     case connectionLost, goAwayProcessed, goAwayNotProcessed, refusedStream, streamLimitOne, streamLimitZero, unsent
     // What happens on the way to phones, and on them.
     case deliveryReordered, tokenRotated
+    /// A report of an older token comes after that of a newer one; an older token is taken back.
+    case reportedLate, tokenTakenBack
     // What clocks do.
     case clockForward, clockBack
     // What producers and brokers do.
     case redelivered, producedTwice, late, absurdPosition, endedWhileUnderWay, restarted, lifeOver
+    /// Another activity takes its place.
+    case replaced
 
     /// Those that strike single pushes.
     static let ofPushes: [Fault] = [

@@ -28,6 +28,8 @@ struct Delivery {
     let activity: Int
     let token: PushToken
     let payload: Payload
+    /// Which card it is for.
+    let life: Int
     let attempt: Int
 }
 

@@ -6,6 +6,10 @@ public enum Promise: String, CaseIterable, Sendable {
     case alertIsTold
     /// A start is never made twice: a second card would appear.
     case oneCard
+    /// No start leaves that the registry has not counted against what its phone allows.
+    case budgetHolds
+    /// What was registered last is what pushes go to.
+    case newestToken
     /// The number strictly rises, and never names another content-state.
     case sequenceRises
     case timestampsRise
@@ -48,6 +52,8 @@ public enum Promise: String, CaseIterable, Sendable {
         case .newestStateIsTold: "each phone is told the newest state, and every end"
         case .alertIsTold: "no alert is lost"
         case .oneCard: "an activity is started once"
+        case .budgetHolds: "no start leaves beyond the budget of its phone"
+        case .newestToken: "what was registered last is what pushes go to"
         case .sequenceRises: "the sequence strictly rises and names one content-state"
         case .timestampsRise: "timestamps strictly rise, and not far ahead of the clock"
         case .newestLeaves: "what leaves is the newest truth"

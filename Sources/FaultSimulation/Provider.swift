@@ -37,6 +37,8 @@ struct Request {
     let link: Int
     let activity: Int
     let payload: Payload
+    /// Of the activity, when it left.
+    let life: Int
     /// What strikes this one alone.
     let fault: Fault?
     var isTaken = false

@@ -23,6 +23,8 @@ struct Ride {
     /// On the real clock: from when what was put off may go again.
     var hold: (target: PushTarget, sequence: UInt64, holdsNewer: Bool, untilMilliseconds: Int64)?
     var lastReportMilliseconds: Int64 = 0
+    /// By start token: the lives whose start left for it.
+    var startedLives: [PushToken: Set<Int>] = [:]
 
     var situation: Situation {
         if !requests.isEmpty || waitsForRetry {

@@ -66,17 +66,24 @@ struct RideWriter {
         case 0...5:
             publish(.activityStarted, start(content, .updateToken(token()), follows: follows))
         case 6...8:
-            publish(.activityStarted, start(content, .startToken(token()), follows: follows, alert: alert()))
+            let target: StartTarget = isForUser ? .user(user()) : .startToken(token())
+            publish(.activityStarted, start(content, target, follows: follows, alert: alert()))
         default:
             // Only an activity that nobody knows is begun by its first event; for another one that is noise after its end.
             guard published.isEmpty else {
                 publish(.activityStarted, start(content, .updateToken(token()), follows: follows))
                 return
             }
+            if scenario.tokens != nil {
+                lines.append(Script.Line(atMilliseconds: max(0, now - 1), step: .keepToken(activity: activity)))
+            }
             publish(.status, EventDetail(app: app, contentState: content))
             now += random.between(0, 20_000)
             if random.chance(percent: 50) {
-                publish(.activityStarted, start(content, .updateToken(token()), follows: follows))
+                // Whether it is the start or an echo depends on what the provider said meanwhile.
+                publish(
+                    .activityStarted,
+                    start(content, .updateToken(token()), follows: follows, mayReplace: false))
             } else {
                 publish(.token, EventDetail(target: .updateToken(token())))
             }
@@ -98,12 +105,30 @@ struct RideWriter {
     }
 
     private mutating func start(
-        _ content: JSONObject, _ target: StartTarget, follows: String?, alert: Alert? = nil
+        _ content: JSONObject, _ target: StartTarget, follows: String?, alert: Alert? = nil, mayReplace: Bool = true
     ) -> EventDetail {
         EventDetail(
             app: app, contentState: content, alert: alert, attributesType: "Ride",
             attributes: JSONObject(("number", .integer(Int64(activity)))), follows: follows, target: target,
-            frequentUpdates: random.chance(percent: 30))
+            frequentUpdates: random.chance(percent: 30), replaces: mayReplace ? replaced() : nil)
+    }
+
+    private var isForUser: Bool { scenario.tokens != nil && activity % 3 != 2 }
+
+    /// A life's own name of whoever holds the phone: the same again would be an echo.
+    private mutating func user() -> String {
+        tokens += 1
+        return "anna-\(activity)-\(tokens)"
+    }
+
+    /// One of the others under the same key.
+    private mutating func replaced() -> String? {
+        guard scenario.tokens != nil, scenario.subjects > 0 || scenario.partitions == 1, random.chance(percent: 40)
+        else {
+            return nil
+        }
+        let other = random.below(scenario.activities)
+        return other == activity ? nil : "ride-\(other)"
     }
 
     private var app: String { scenario.apps[activity % scenario.apps.count] }

@@ -33,6 +33,8 @@ struct Scenario {
     let splitsKinds: Bool
     /// A new owner has forgotten what was suppressed: what only a memory of it would see through is left out.
     let isForGroup: Bool
+    /// Nil where no activity is begun through a user, and none replaces another.
+    let tokens: TokenScenario?
 
     /// - Parameter isForGroup: several members share the work, each with its own clock: what none of them could set right is left out.
     init(_ random: inout SplitMix, isForGroup: Bool = false) {
@@ -61,6 +63,9 @@ struct Scenario {
         if splitsKinds { faults.remove(.restarted) }
         self.faults = faults
         requestFaults = Fault.ofPushes.filter { faults.contains($0) }
+        // Drawn apart, so that all else of a world is what it was.
+        var own = SplitMix(seed: UInt64(recordingMilliseconds) &* 0x9E37_79B9_7F4A_7C15)
+        tokens = isForGroup ? nil : TokenScenario(&own, recordingMilliseconds: recordingMilliseconds)
     }
 
     private static func pacing(_ random: inout SplitMix, longestStepMilliseconds: Int64) -> PacingSettings {

@@ -6,6 +6,8 @@ struct Script {
     enum Step {
         case record(SimulatedEvent)
         case rotateToken(activity: Int)
+        /// An update token is registered for an activity that has not begun.
+        case keepToken(activity: Int)
     }
 
     struct Line {

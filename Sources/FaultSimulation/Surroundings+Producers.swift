@@ -17,6 +17,7 @@ extension Surroundings {
         let phase = rides[activity].truth.phase
         let life = rides[activity].truth.life
         let situation = rides[activity].situation
+        let starts = rides[activity].truth.starts
         let subject = event.detail?.follows.flatMap { script.names.texts.firstIndex(of: $0) }
         // Where a subject was before anyone followed it, a new owner has no record of.
         let known = scenario.isForGroup ? nil : subject.flatMap { subjectPositions[$0] }
@@ -24,11 +25,19 @@ extension Surroundings {
             event, nowMilliseconds: now, life: lifeLimitMilliseconds,
             subjectPosition: known, subject: subject)
         let truth = rides[activity].truth
+        if truth.starts > starts,
+            let replaced = event.detail?.replaces.flatMap({ script.names.texts.firstIndex(of: $0) })
+        {
+            if rides[replaced].truth.phase == .alive { coverage[.replaced, rides[replaced].situation] += 1 }
+            rides[replaced].truth.replaced()
+        }
         if truth.life > max(1, life) { coverage[.restarted, situation] += 1 }
         if truth.life > life {
             rides[activity].wasRefused = false
             rides[activity].isHeld = false
             rides[activity].told = nil
+            // What was put off was of the card before.
+            rides[activity].hold = nil
         }
         if phase == .alive, truth.phase == .ended, event.kind == .activityEnded {
             coverage[.endedWhileUnderWay, situation] += 1
@@ -59,6 +68,22 @@ extension Surroundings {
         let stale = random.pick([.delivered, .swallowed, .gone] as [TokenRecord.Stale])
         provider.tokens[old]?.stale = stale
         report(newToken(), of: activity, life: life)
+        if scenario.tokens != nil { muddle(old, of: activity, life: life) }
+    }
+
+    /// What comes of the old token beside the new one: its report once more, too late; or that it is none any more.
+    private mutating func muddle(_ old: PushToken, of activity: Int, life: Int) {
+        guard let registered = provider.tokens[old]?.registeredAtMilliseconds else { return }
+        let at = realMilliseconds + random.between(0, 25_000)
+        let named: StartTarget = random.chance(percent: 50) ? .updateToken(old) : .none
+        let isLate = random.chance(percent: 50)
+        cover(isLate ? .reportedLate : .tokenTakenBack, activity)
+        let detail = isLate ? EventDetail(target: .updateToken(old)) : EventDetail(target: named, isRevoked: true)
+        agenda.plan(
+            .report(
+                SimulatedEvent(
+                    kind: .token, name: activity, timestampMilliseconds: registered,
+                    identifierHash: random.next() | 1, detail: detail), life: life), atMilliseconds: at)
     }
 
     mutating func newToken() -> PushToken {

@@ -4,6 +4,14 @@ import Pacing
 import Telemetry
 
 extension Surroundings {
+    /// A start token that is a user's serves many activities and lives.
+    func life(of update: Update, _ activity: Int) -> Int {
+        guard let token = update.target.deviceToken, let record = provider.tokens[token], record.life > 0 else {
+            return rides[activity].truth.life
+        }
+        return record.life
+    }
+
     mutating func drawFault() -> Fault? {
         guard !faultsAreOver, random.chance(percent: scenario.faultPercent), !scenario.requestFaults.isEmpty else {
             return nil
@@ -88,7 +96,7 @@ extension Surroundings {
         agenda.plan(
             .deliver(
                 Delivery(
-                    activity: activity, token: token, payload: request.payload,
+                    activity: activity, token: token, payload: request.payload, life: request.life,
                     attempt: request.dispatch.update.attempt)), atMilliseconds: realMilliseconds + delay)
     }
 
@@ -108,7 +116,7 @@ extension Surroundings {
         note(
             activity, [4, Int64(update.sequence)],
             "answer for \(update.sequence): \(completion.fate)\(completion.reason.map { " \($0.name)" } ?? "")")
-        let isOfThisLife = isNewest(update, activity)
+        let isOfThisLife = request.life == rides[activity].truth.life
         switch completion.fate {
         case .accepted:
             if isOfThisLife {
@@ -122,6 +130,9 @@ extension Surroundings {
             }
         case .targetGone:
             if let token = update.target.deviceToken { rides[activity].truth.forget(token) }
+            if scenario.tokens != nil, isOfThisLife, rides[activity].told == nil, !rides[activity].wasRefused {
+                rides[activity].truth.firstWasForNobody()
+            }
             rides[activity].isHeld = true
         case .held(let milliseconds):
             rides[activity].waitsForRetry = true
@@ -137,38 +148,32 @@ extension Surroundings {
         if case .unsent = completion.fate, update.attempt > 1 { rides[activity].waitsForRetry = true }
     }
 
-    /// Whether an answer speaks of the life that goes on.
-    private func isNewest(_ update: Update, _ activity: Int) -> Bool {
-        guard let token = update.target.deviceToken, let record = provider.tokens[token] else { return false }
-        return record.life == rides[activity].truth.life
-    }
-
     // MARK: At the phone
 
     mutating func deliver(_ delivery: Delivery) throws(Broken) {
-        guard let record = provider.tokens[delivery.token] else { return }
+        let life = delivery.life
         let activity = delivery.activity
         concerned = activity
         let payload = delivery.payload
         if payload.event == "start" {
-            if rides[activity].cards[record.life] != nil {
+            if rides[activity].cards[life] != nil {
                 guard storeKeepsWrites else { return }
                 throw Broken(.oneCard, "start \(payload.sequence) shows a second card")
             }
-            var card = Card(life: record.life, token: nil, shown: ContentState())
+            var card = Card(life: life, token: nil, shown: ContentState())
             _ = card.receive(payload)
-            rides[activity].cards[record.life] = card
+            rides[activity].cards[life] = card
             note(activity, [5, payload.sequence], "a card appears with \(payload.sequence)")
-            if random.chance(percent: 85) { report(newToken(), of: activity, life: record.life) }
+            if random.chance(percent: 85) { report(newToken(), of: activity, life: life) }
             return
         }
-        guard var card = rides[activity].cards[record.life] else {
+        guard var card = rides[activity].cards[life] else {
             throw Broken(.pushIsGood, "\(payload.event) \(payload.sequence) reaches a phone without a card")
         }
         switch card.receive(payload) {
         case .failure(let broken): if storeKeepsWrites { throw broken }
         case .success(let verdict):
-            rides[activity].cards[record.life] = card
+            rides[activity].cards[life] = card
             note(activity, [6, payload.sequence], "the phone gets \(payload.sequence): \(verdict)")
         }
     }

@@ -14,6 +14,14 @@ struct Truth {
     private(set) var positionTimestampMilliseconds = Int64.min
     /// What the app's back end reported last; nil before, and where the provider called it dead.
     private(set) var token: PushToken?
+    private var tokenRegisteredAtMilliseconds = Int64.min
+    /// Until when whatever was registered was taken back.
+    private var revokedThroughMilliseconds = Int64.min
+    private var revoked: [PushToken: Int64] = [:]
+    /// It is to begin by push, through a token of its user.
+    private(set) var awaitsUser = false
+    /// How often an `activity.started` was taken for what it says, and was no echo.
+    private(set) var starts = 0
     /// The life begins by push with this.
     private(set) var startToken: PushToken?
     /// The newest alert that phones have not been given.
@@ -23,10 +31,15 @@ struct Truth {
     private(set) var subject: Int?
     private(set) var earlyToken: PushToken?
     private var knownTokens: Set<PushToken> = []
+    /// Once one had none at its end there was nobody to tell it, and it is told nobody later.
+    private var hadToken: Bool { tokenRegisteredAtMilliseconds > .min || !knownTokens.isEmpty }
+    private var knownUsers: Set<String> = []
     /// Its end had lost its target, and was given another one. Who does not know of the loss ignores that one.
     private(set) var hasLateToken = false
     private var lacksStart = false
     private var wasSent = false
+    /// Something of this life has left.
+    var hasLeft: Bool { wasSent }
 
     /// What this start began on the phone.
     enum Beginning {
@@ -49,9 +62,11 @@ struct Truth {
         case (.ended, .activityStarted) where isNew(event.detail?.target), (.unknown, .activityStarted):
             return begin(event, now, limit, subjectPosition, subject)
         case (.ended, .token):
-            if token == nil {
+            if event.detail?.isRevoked == true {
                 takeToken(event)
-                hasLateToken = true
+            } else if token == nil, hadToken || startToken != nil {
+                takeToken(event)
+                hasLateToken = token != nil
             }
             return .none
         case (.ended, _):
@@ -91,10 +106,40 @@ struct Truth {
     }
 
     private mutating func takeToken(_ event: SimulatedEvent) {
-        guard case .updateToken(let token)? = event.detail?.target else { return }
-        self.token = token
-        knownTokens.insert(token)
+        var named: PushToken?
+        if case .updateToken(let token)? = event.detail?.target { named = token }
+        let time = event.timestampMilliseconds
+        if event.detail?.isRevoked == true {
+            if let named {
+                revoked[named] = max(time, revoked[named] ?? .min)
+            } else {
+                revokedThroughMilliseconds = max(time, revokedThroughMilliseconds)
+            }
+            if tokenRegisteredAtMilliseconds <= time, named == nil || named == token { token = nil }
+            return
+        }
+        if let named { take(named, registeredAtMilliseconds: time) }
     }
+
+    /// - Returns: whether it is the newest.
+    @discardableResult
+    private mutating func take(_ token: PushToken, registeredAtMilliseconds time: Int64) -> Bool {
+        guard time >= tokenRegisteredAtMilliseconds, time >= revokedThroughMilliseconds, time >= revoked[token] ?? .min
+        else { return false }
+        self.token = token
+        tokenRegisteredAtMilliseconds = time
+        awaitsUser = false
+        knownTokens.insert(token)
+        return true
+    }
+
+    /// What the registry kept of it; a token that a life of it has had is none of a card that is to come.
+    mutating func takeKept(_ token: PushToken, registeredAtMilliseconds time: Int64) -> Bool {
+        phase == .alive && !knownTokens.contains(token) && take(token, registeredAtMilliseconds: time)
+    }
+
+    /// Another activity takes its place.
+    mutating func replaced() { if phase == .alive { end() } }
 
     private mutating func begin(
         _ event: SimulatedEvent, _ now: Int64, _ limit: Int64?,
@@ -106,6 +151,7 @@ struct Truth {
             position = nil
             positionTimestampMilliseconds = .min
             token = earlyToken
+            tokenRegisteredAtMilliseconds = .min
             alert = nil
         }
         earlyToken = nil
@@ -113,6 +159,8 @@ struct Truth {
         lacksStart = false
         hasLateToken = false
         wasSent = false
+        awaitsUser = false
+        starts += 1
         startToken = nil
         self.subject = subject
         if let patch = event.detail?.contentState { content.apply(patch) }
@@ -123,15 +171,18 @@ struct Truth {
         overAfterMilliseconds = limit.map { min(event.timestampMilliseconds, now) + $0 }
         switch event.detail?.target ?? .none {
         case .updateToken(let token):
-            self.token = token
-            knownTokens.insert(token)
+            take(token, registeredAtMilliseconds: event.timestampMilliseconds)
             return .onPhone(token, ContentState(event.detail?.contentState ?? JSONObject()))
         case .startToken(let token):
             startToken = token
             knownTokens.insert(token)
             alert = event.detail?.alert
             overAfterMilliseconds = nil
-        case .none, .user, .channel:
+        case .user(let user):
+            awaitsUser = token == nil
+            knownUsers.insert(user)
+            alert = event.detail?.alert
+        case .none, .channel:
             break
         }
         return .none
@@ -140,12 +191,14 @@ struct Truth {
     private func isNew(_ target: StartTarget?) -> Bool {
         switch target {
         case .updateToken(let token)?, .startToken(let token)?: !knownTokens.contains(token)
+        case .user(let user)?: !knownUsers.contains(user)
         default: false
         }
     }
 
     private mutating func end() {
         phase = .ended
+        awaitsUser = false
         overAfterMilliseconds = nil
         subject = nil
     }
@@ -168,8 +221,14 @@ struct Truth {
     }
 
     mutating func forget(_ dead: PushToken) {
-        if token == dead { token = nil }
+        guard token == dead else { return }
+        token = nil
+        // The same report does not bring it back.
+        revoked[dead] = max(revoked[dead] ?? .min, tokenRegisteredAtMilliseconds + 1)
     }
+
+    /// The token of the first push was dead: so nobody has seen anything of this life.
+    mutating func firstWasForNobody() { wasSent = false }
 
     /// A provider took it, so it will sound.
     mutating func alerted(_ told: Alert?) {

@@ -48,7 +48,8 @@ extension World {
         rides[activity].isEndUnderWay = update.kind == .end
         if update.attempt == 1 { rides[activity].isHeld = false }
         var request = Request(
-            dispatch: dispatch, link: dispatch.link, activity: activity, payload: payload, fault: drawFault())
+            dispatch: dispatch, link: dispatch.link, activity: activity, payload: payload,
+            life: life(of: update, activity), fault: drawFault())
         if isUnsent {
             request.outcome = .unsent
             requests[dispatch.identifier] = request
@@ -56,6 +57,7 @@ extension World {
                 .answer(request: dispatch.identifier), atMilliseconds: moment.realMilliseconds + random.between(1, 20))
             return
         }
+        try checkStart(update, activity)
         rides[activity].truth.left(
             update.kind, nowMilliseconds: moment.pacing.nowMilliseconds,
             life: lifeLimitMilliseconds)

@@ -7,12 +7,21 @@ extension World {
     /// - Returns: the activity whose promise was broken, if one was.
     func verdict() -> (activity: Int?, broken: Broken)? {
         for activity in rides.indices {
-            if let broken = verdict(of: activity) { return (activity, broken) }
+            if let broken = verdict(of: activity) ?? startVerdict(of: activity) { return (activity, broken) }
         }
         if pending > 0, !rides.contains(where: { waitsForTarget($0) }) {
             return (nil, Broken(.settles, "\(pending) activity events are pending, though nothing is waited for"))
         }
         return nil
+    }
+
+    /// The phone has a start token in the end, and the registry answers: what was to begin on it has.
+    private func startVerdict(of activity: Int) -> Broken? {
+        let ride = rides[activity]
+        guard ride.truth.phase == .alive, ride.truth.awaitsUser, !ride.truth.hasLeft, !ride.wasRefused else {
+            return nil
+        }
+        return Broken(.newestStateIsTold, "its phone has a start token, and no start has left for it")
     }
 
     /// Whenever nothing is under way and nothing waits, the phones have been told all that counts.

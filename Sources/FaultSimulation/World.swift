@@ -35,6 +35,8 @@ struct World: JudgedWorld {
     var concerned: Int?
     /// Something came or was answered since phones were last looked at.
     var hasNews = false
+    var registry = SimulatedRegistry()
+    var registryRequests: [UInt64: RegistryRequest] = [:]
     private var steps = 0
     private var body = ByteBuffer(capacity: 4_096)
 
@@ -46,8 +48,10 @@ struct World: JudgedWorld {
         var settings = ShardSettings(
             default: scenario.pacing, apps: scenario.apps, hashSeed: random.next())
         Simulation.plant(defect, in: &settings)
+        settings.asksRegistry = scenario.tokens != nil
         var laneSettings = LaneSettings(shard: settings, types: ActivityTypes())
         laneSettings.reactions = scenario.reactions
+        if let tokens = scenario.tokens { laneSettings.startBudget = tokens.budget }
         laneSettings.seed = random.next()
         // So little that it is full at once: what is remembered must not change what is done.
         laneSettings.explanationBytes = 4 << 10
@@ -80,6 +84,7 @@ struct World: JudgedWorld {
         }
         let end = clocks.realMilliseconds(ofRecording: scenario.recordingMilliseconds)
         planWeather(until: end)
+        planRegistrations()
         agenda.plan(.faultsEnd, atMilliseconds: end)
         agenda.plan(
             .recordingEnds,
@@ -106,7 +111,11 @@ struct World: JudgedWorld {
             try checkAccounting()
             try checkTold()
             // What a provider refuses for its credential or its configuration goes on here, for it comes to its senses in the end.
-            if recordingIsOver, agenda.isEmpty, lane.isIdle, !lane.waitsForRefusedPools { return }
+            if recordingIsOver, agenda.isEmpty, lane.isIdle, !lane.waitsForRefusedPools,
+                lane.openRegistryRequests == 0
+            {
+                return
+            }
         }
     }
 
@@ -129,6 +138,7 @@ struct World: JudgedWorld {
         while let dispatch = lane.next(at: moment, body: &body) {
             try send(dispatch, body, moment)
         }
+        try askRegistry(moment)
         if let unpushable = lane.takeUnpushable().first {
             throw Broken(.pushIsGood, "\(unpushable.name): \(unpushable.explanation)")
         }
@@ -140,6 +150,7 @@ struct World: JudgedWorld {
             switch script.lines[index].step {
             case .record(let event): try apply(event)
             case .rotateToken(let activity): rotateToken(of: activity)
+            case .keepToken(let activity): keepToken(of: activity)
             }
         case .report(let event, let life):
             // An app that shows a newer card has no token of the old one to report.
@@ -151,7 +162,12 @@ struct World: JudgedWorld {
         case .weather(let change): try turn(change)
         case .streams(let streams, let link): setStreams(streams, link: link)
         case .stepClock(let milliseconds): stepClock(milliseconds)
-        case .faultsEnd: endProviderFaults()
+        case .faultsEnd:
+            endProviderFaults()
+            if scenario.tokens != nil { registerStartToken() }
+        case .registry(let request): answerRegistry(request)
+        case .registerStartToken: registerStartToken()
+        case .keepToken(let activity): keepToken(of: activity)
         case .recordingEnds:
             recordingIsOver = true
             for activity in rides.indices { rides[activity].truth.outlivesTime() }

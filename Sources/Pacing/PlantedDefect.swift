@@ -29,6 +29,12 @@
         case boundNotPersisted = "bound-not-persisted"
         /// A start leaves without a word to the store.
         case intentNotWritten = "intent-not-written"
+        /// A start leaves that the registry of tokens has not counted.
+        case startUncounted = "start-uncounted"
+        /// An update token takes the place of another one whenever they were registered.
+        case olderTokenWins = "older-token-wins"
+        /// What another activity replaces goes on.
+        case replacedGoesOn = "replaced-goes-on"
         /// A partition that the group wants back is kept.
         case revocationUnheeded = "revocation-unheeded"
         /// A partition that another member held is not asked for again.

@@ -11,6 +11,12 @@ extension Shard {
     func replace(_ index: UInt32, isLoaded: Bool, _ moment: Instant) {
         let record = record(index)
         guard var replacement = record.replacement else { return }
+        #if PLANTED_DEFECTS
+            if settings.plantedDefect == .replacedGoesOn {
+                record.replacement = nil
+                return
+            }
+        #endif
         guard let former = replacement.identifier.withUnsafeBytes({ find($0) }) else {
             if settings.keepsCheckpoints, !isLoaded {
                 replacing.insert(index)

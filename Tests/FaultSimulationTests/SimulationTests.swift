@@ -94,6 +94,10 @@ struct PlantedDefectCase: Sendable, CustomStringConvertible {
         PlantedDefectCase(name: "store-unfenced", promises: [.oneOwnerWrites]),
         PlantedDefectCase(name: "commit-unfenced", promises: [.oneOwnerWrites]),
         PlantedDefectCase(name: "group-commit-ahead-of-store", promises: [.groupFollowsStore]),
+        PlantedDefectCase(name: "start-uncounted", promises: [.budgetHolds]),
+        PlantedDefectCase(
+            name: "older-token-wins", promises: [.newestStateIsTold, .alertIsTold, .newestToken, .settles]),
+        PlantedDefectCase(name: "replaced-goes-on", promises: [.newestLeaves, .newestStateIsTold, .nothingAfterEnd]),
         PlantedDefectCase(name: "revocation-unheeded", promises: [.letsGo, .everyPartitionIsRead]),
         PlantedDefectCase(name: "held-is-given-up", promises: [.everyPartitionIsRead]),
     ]

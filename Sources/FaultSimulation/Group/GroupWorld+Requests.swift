@@ -41,7 +41,8 @@ extension GroupWorld {
         }
         let identifier = takeIdentifier()
         var request = Request(
-            dispatch: dispatch, link: link, activity: activity, payload: payload, fault: drawFault())
+            dispatch: dispatch, link: link, activity: activity, payload: payload,
+            life: life(of: update, activity), fault: drawFault())
         // Until it is submitted it can only come back unsent.
         request.outcome = .unsent
         requests[identifier] = request

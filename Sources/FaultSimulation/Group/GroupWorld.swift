@@ -162,6 +162,7 @@ struct GroupWorld: JudgedWorld {
             switch script.lines[index].step {
             case .record(let event): append(event)
             case .rotateToken(let activity): rotateToken(of: activity)
+            case .keepToken: preconditionFailure("members of a group have no registry here")
             }
         case .report(let event, let life):
             if rides[event.name].truth.life == life { append(event) }
@@ -174,6 +175,8 @@ struct GroupWorld: JudgedWorld {
         case .stepClock(let milliseconds): stepClock(milliseconds)
         case .faultsEnd: try endFaults()
         case .recordingEnds: break
+        case .registry, .registerStartToken, .keepToken:
+            preconditionFailure("members of a group have no registry here")
         case .group(let action): try perform(action)
         }
     }
