@@ -83,11 +83,13 @@ struct PlantedDefectCase: Sendable, CustomStringConvertible {
         PlantedDefectCase(name: "end-overtakes", promises: [.oneInFlight]),
         PlantedDefectCase(name: "timestamp-twice", promises: [.timestampsRise]),
         PlantedDefectCase(name: "superseded-sent", promises: [.supersededIsNotSent]),
-        PlantedDefectCase(name: "pending-end-not-written", promises: [.alertIsTold, .storeIsBounded]),
+        PlantedDefectCase(
+            name: "pending-end-not-written", promises: [.newestStateIsTold, .alertIsTold, .storeIsBounded]),
         PlantedDefectCase(name: "tombstone-lost", promises: [.storeIsBounded, .nothingAfterEnd]),
         PlantedDefectCase(name: "bucket-lost", promises: [.cadenceHolds]),
         PlantedDefectCase(name: "dispatch-not-fenced", promises: [.oneOwnerSends]),
-        PlantedDefectCase(name: "commit-ahead-of-settle", promises: [.newestLeaves, .nothingAfterEnd]),
+        PlantedDefectCase(
+            name: "commit-ahead-of-settle", promises: [.newestStateIsTold, .newestLeaves, .nothingAfterEnd]),
         PlantedDefectCase(name: "cursor-before-checkpoint", promises: [.newestLeaves, .newestStateIsTold]),
         PlantedDefectCase(name: "bound-not-persisted", promises: [.sequenceRises]),
         PlantedDefectCase(name: "intent-not-written", promises: [.oneCard]),
