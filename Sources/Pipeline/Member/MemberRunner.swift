@@ -16,7 +16,7 @@ public final class MemberRunner {
     let member: Member
     let settings: GroupRunSettings
     let source: any MemberSource
-    private let loop: EventLoop
+    let loop: EventLoop
     let client: RedisClient
     let store: RedisStore
     let instruments: MemberInstruments
@@ -42,13 +42,13 @@ public final class MemberRunner {
     /// The partition whose turn comes next.
     private var turn = 0
     let group: GroupCheck
-    private var drainDeadlineMilliseconds: Int64?
+    var drainDeadlineMilliseconds: Int64?
     /// Partitions that are to be given back in the end.
     private var partitionsToRelease = 0
     private var permitChanges = -1
-    private var hasStirred = false
-    private var hasAsked = false
-    private var deferred: DeferredSaves
+    var hasStirred = false
+    var hasAsked = false
+    var deferred: DeferredSaves
     /// What was read when nothing was in the way last, and when that was; nil where nothing was.
     var knownLag: (records: Int64, milliseconds: Int64, atMilliseconds: Int64)?
     /// Called with why the process should be given no work, nil where it should.
@@ -382,45 +382,5 @@ public final class MemberRunner {
         guard engine.clock.moment.realMilliseconds >= deadline else { return nil }
         if let ending = source.ending { return ending }
         return .drainDeadlineExceeded(inFlight: engine.lane.inFlightCount)
-    }
-
-    // MARK: Waiting
-
-    /// Whether something was asked or answered whose consequences have not been drawn yet.
-    private var hasWork: Bool {
-        defer { (hasAsked, hasStirred) = (false, false) }
-        return hasAsked || hasStirred
-    }
-
-    private var idleNanoseconds: Int64? {
-        for (place, feed) in feeds.enumerated() {
-            guard engine.deadLetters.takesMore, let ticket = feed?.first?.ticket, member.isReading(Int32(place))
-            else { continue }
-            if member.isPrepared(ticket) { return nil }
-        }
-        let clock = engine.clock
-        var nanoseconds = engine.nanosecondsUntilDue(atMost: LaneEngine.tickMilliseconds * 1_000_000)
-        if group.hasJoined { nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: member.nextDueMilliseconds)) }
-        if let turn = loop.nextTurnMilliseconds {
-            if turn == .min { return nil }
-            nanoseconds = min(nanoseconds, max(0, turn - EventLoop.currentMilliseconds()) * 1_000_000)
-        }
-        if let deadline = drainDeadlineMilliseconds {
-            nanoseconds = min(nanoseconds, clock.nanoseconds(untilReal: deadline))
-        }
-        if !deferred.isEmpty { nanoseconds = min(nanoseconds, DeferredSaves.lookNanoseconds) }
-        return nanoseconds > 0 ? nanoseconds : nil
-    }
-
-    /// Until something is due, or a worker, Redis or a stop request calls.
-    private func wait(_ nanoseconds: Int64) {
-        withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { sources in
-            sources.initializeElement(
-                at: 0, to: pollfd(fd: engine.stop.wakeup.descriptor, events: Int16(POLLIN), revents: 0))
-            sources.initializeElement(at: 1, to: pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0))
-            engine.reports.sleep { _ = clinux_poll(sources.baseAddress, 2, nanoseconds) }
-            // Before what it calls for is looked at, so that no call is lost.
-            if sources[0].revents != 0 { engine.stop.wakeup.clear() }
-        }
     }
 }
